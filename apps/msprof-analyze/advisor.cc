@@ -70,11 +70,10 @@ Question QuestionOf(AdvisorOptions& options) {
   }
   if (IsOneOf(question.what, {"why", "timeline"})) {
     if (words.empty()) {
-      Fail(
-          ErrorKind::kUsage,
-          "advisor {0} needs the number of a finding on the screen of 'advisor all -d DIR', or its "
-          "key; give msprof-analyze advisor {0} 1 -d DIR",
-          question.what);
+      Fail(ErrorKind::kUsage,
+           "advisor {0} needs the number of a finding on the screen of 'advisor all -d DIR', or its"
+           " key; give msprof-analyze advisor {0} 1 -d DIR",
+           question.what);
     }
     question.key = words[0];
     words.erase(words.begin());
@@ -310,13 +309,13 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->check(Suggested(kQuestions))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture, trace, database or table; several "
-      "are of one job",
+      "Directory with the captures of all ranks, or one capture, trace, database or table; several"
+      " together form one job",
       "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->baseline_captures,
-      "Captures of another run to compare with: which findings are new, gone or "
-      "larger, and sheets of the differences",
+      "Captures of another run to compare with: shows which findings are new, gone or larger, and"
+      " sheets of the differences",
       "PATH", kMaxUsed);
   add("-o,--output_path", options->output,
       "Directory for the page, tables and traces [default: the current one]", "DIR", kMaxUsed);
@@ -335,8 +334,8 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   add.Flag("--agent", options->agent, "Print one bounded JSON object for a language model",
            kPrograms);
   add("--baseline", options->baseline,
-      "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
-      "are new, gone or larger",
+      "An earlier diagnosis (--json) to compare with: shows which parts of the step changed, and"
+      " which findings are new, gone or larger",
       "FILE", kPrograms);
   const auto declared = [&](const RecipeOption& option, std::string& text, const char* group) {
     add(fmt::format("--{}", option.name).c_str(), text, option.help, option.type_name.data(),

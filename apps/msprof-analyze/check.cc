@@ -49,8 +49,8 @@ int RunCheck(CheckOptions options, const Agent& agent) {
   const int exit_code = report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
   if (options.agent) {
     agent.PrintFiles({}, CheckLines(report), {},
-                     "message.answer says what captures hold, which analyses can use them, and "
-                     "how to collect what is missing; check --json has all of it",
+                     "message.answer says what captures hold, which analyses can use them, and"
+                     " how to collect what is missing; check --json has all of it",
                      exit_code);
   } else {
     Print(options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout)));
@@ -81,9 +81,9 @@ Command AddCheck(CLI::App& program, const Agent& agent) {
       program.add_subcommand("check", "Show what captures hold, and which analyses can use them");
   const auto options = std::make_shared<CheckOptions>();
   options->captures.AddTo(*app,
-                          "A capture (a *_ascend_pt or *_ascend_ms directory, parsed or raw, a "
-                          "PROF_* directory, a trace, a database), or a directory with captures of "
-                          "many ranks");
+                          "A capture (a *_ascend_pt or *_ascend_ms directory, parsed or raw, a"
+                          " PROF_* directory, a trace, a database), or a directory with captures of"
+                          " many ranks");
   app->add_flag("--json", options->json, "Print one JSON document instead of the text")
       ->group(kMaxUsed);
   OptionAdder(*app).Flag("--agent", options->agent,

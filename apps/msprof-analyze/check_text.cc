@@ -395,9 +395,7 @@ void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText
 // Which captures belong together, where there are several jobs.
 void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
   if (groups.empty()) return;
-  page.Add(
-      "", 0,
-      fmt::format("{} groups, which no command but rl_roles analyses together:", groups.size()));
+  page.Add("", 0, fmt::format("{} groups, which only rl_roles analyses together:", groups.size()));
   for (const CheckedGroup& group : groups) {
     page.Add("  - ", 4,
              fmt::format("{}: {}{}", group.name,
@@ -415,10 +413,9 @@ std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
   for (std::size_t i = first; i < blocks.size(); ++i) captures += blocks[i].ranks.size();
   WrappedText page(false);
   page.AddBlank();
-  page.Add(
-      "", 2,
-      fmt::format("{} more captures differ from these, beginning with {}; --verbose shows them",
-                  captures, Title(blocks[first])));
+  page.Add("", 2,
+           fmt::format("{} more captures differ from these, the first is {}; --verbose shows them",
+                       captures, Title(blocks[first])));
   return page.text();
 }
 

@@ -73,8 +73,8 @@ int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
 constexpr const char* kOfRecipes = "Options of the recipe";
 constexpr const char* kMore = "More about results";
 constexpr const char* kWhereResultsGo =
-    "Results go to cluster_analysis_output in the output directory. Another run replaces its own "
-    "tables and files only.";
+    "Results go to cluster_analysis_output in the output directory. Another run replaces its own"
+    " tables and files only.";
 
 void AddParameters(CLI::App& app, const std::shared_ptr<RecipeCommandOptions>& options) {
   for (const Recipe& recipe : AllRecipes()) {
@@ -162,9 +162,8 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
       kMaxUsed)
       ->check(SuggestedList(RecipeNames()));
   options->captures.AddTo(*app,
-                          "Directory with the captures of all ranks, or one capture, parsed or "
-                          "raw, a trace, a database "
-                          "or a table; several are of one job");
+                          "Directory with the captures of all ranks, or one capture, parsed or raw,"
+                          " a trace, a database or a table; several together form one job");
   add("-o,--output_path", options->output,
       "Directory in which to create cluster_analysis_output [default: that of -d]", "DIR",
       kMaxUsed);
@@ -193,7 +192,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
          })
       ->group("");  // of older versions of the Python tool
   add("--parallel_mode", options->parallel_mode,
-      "Accepted for compatibility, no effect; see --jobs", "MODE", kReading)
+      "Accepted for compatibility, without effect; see --jobs", "MODE", kReading)
       ->check(OneOf({"concurrent"}));
   return {app,
           [options, &agent] {

@@ -73,17 +73,16 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
 void AddOpenOptions(CLI::App& command, OpenOptions& options) {
   const OptionAdder add(command);
   add.Flag("--raw", options.raw,
-           "Read the raw data (PROF_*, FRAMEWORK) even if the capture was parsed; captures "
-           "that were not parsed are always read this way. Experimental for chips other than "
-           "910A, 910B and 910C",
+           "Read the raw data (PROF_*, FRAMEWORK) even if the capture was parsed; unparsed captures"
+           " are always read this way. Experimental for chips other than 910A, 910B and 910C",
            kReading);
   add("--graph_capture", options.graph_capture,
-      "The trace of the capture of graphs (CUDA, HIP), or a directory of such, which tells the "
-      "operators of kernels that a graph launched [default: capture_traces/ beside the trace]",
+      "Trace of the graph capture (CUDA, HIP), or a directory of such traces, which names the"
+      " operators of kernels that a graph launched [default: capture_traces/ beside the trace]",
       "FILE", kReading);
   add.Flag("--force", options.force,
-           "Read files of other owners without a warning, and follow links that lead out of "
-           "the capture",
+           "Read files of other owners without a warning, and follow links that lead out of"
+           " the capture",
            kReading);
 }
 
@@ -109,7 +108,7 @@ std::string PathOf(const std::vector<std::string>& given, std::string_view usage
     paths.emplace_back(ExpandHome(path));
     std::error_code ignored;
     if (paths.size() > 1 && !std::filesystem::exists(paths.back(), ignored))
-      Fail(ErrorKind::kUsage, "unexpected argument '{}', no such path; give {}", path, usage);
+      Fail(ErrorKind::kUsage, "unexpected argument '{}': no such path; give {}", path, usage);
   }
   if (paths.size() == 1) return paths.front().string();
   ChosenCaptures chosen = InContext("-d", [&] { return Together(paths); });
@@ -219,9 +218,9 @@ CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
   return command
       .add_option(
           "--memory_limit", limit,
-          "Limit of the memory to use, such as 8G: ranks wait for each other, and a run that needs "
-          "more exits with 7 [default: ranks wait at 75 % of the memory of the machine "
-          "or container, a run ends at 90 %]")
+          "Limit of the memory to use, such as 8G: ranks wait for each other, and a run that needs"
+          " more exits with 7 [default: ranks wait at 75 % of the memory of the machine"
+          " or container, a run ends at 90 %]")
       ->type_name("SIZE");
 }
 

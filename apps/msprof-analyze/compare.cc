@@ -66,7 +66,7 @@ CompareOptions SheetOptions(const CompareCommandOptions& options) {
   constexpr std::int64_t kMinKernels = 4;
   if (options.max_kernels != 0 && options.max_kernels < kMinKernels) {
     Fail(ErrorKind::kUsage,
-         "--max_kernel_num {}: too small, has to be greater than {}; give {} or more",
+         "--max_kernel_num {}: too small, it has to be greater than {}; give {} or more",
          options.max_kernels, kMinKernels - 1, kMinKernels);
   }
   CompareOptions sheets;
@@ -134,7 +134,7 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
   request.comparison_step =
       ParseStep("--comparison_step", options.comparison_step, StepForm::kDigits);
   if (request.base_step.has_value() != request.comparison_step.has_value()) {
-    Fail(ErrorKind::kUsage, "--base_step and --comparison_step go together; give both or none");
+    Fail(ErrorKind::kUsage, "--base_step and --comparison_step go together; give both or neither");
   }
   constexpr std::size_t kMaxFlowCategory = 20;
   if (options.gpu_flow_cat.size() > kMaxFlowCategory) {
@@ -179,8 +179,8 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
 HelpPage ComparePage() {
   HelpPage page;
   page.summary =
-      "Shows what differs between two captures. With an option of a gate, decides for a CI job "
-      "whether the model got slower.";
+      "Shows what differs between two captures. With an option of a gate, decides for a CI job"
+      " whether the model got slower.";
   page.usage = {"compare -d CAPTURE -bp BASE [OPTIONS]", "compare BASE CAPTURE [OPTIONS]"};
   page.first = [](const CLI::Option& option) {
     return IsMostUsed(option) || IsNamed(option, {"all_ranks", "fail_on", "gate", "save_baseline"});
@@ -191,8 +191,8 @@ HelpPage ComparePage() {
                     {"1", "gate: regression"},
                     {"4", "gate: inconclusive, or the captures are not comparable"},
                     {"5",
-                     "done, but broken parts of the input were left out; gate: judged on "
-                     "partial data"}})};
+                     "done, but broken parts of the input were left out; gate: judged on"
+                     " partial data"}})};
   page.examples = {"compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out",
                    "compare ./gpu_trace.json.gz ./rank0_ascend_pt --export_type md",
                    "compare -d ./main_1 -d ./main_2 --save_baseline main.json",
@@ -269,8 +269,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
   const auto options = std::make_shared<CompareCommandOptions>();
   const OptionAdder add(*app);
   add("-d,--profiling_path", options->comparison,
-      "Capture to analyse: a directory (*_ascend_pt, *_ascend_ms, PROF_*), a trace (.json, "
-      ".json.gz) or a database of the profiler; or a directory with those of several ranks",
+      "Capture to analyse: a directory (*_ascend_pt, *_ascend_ms, PROF_*), a trace (.json,"
+      " .json.gz) or a database of the profiler; or a directory with those of several ranks",
       "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("--benchmark_profiling_path", options->base,
@@ -292,8 +292,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
         ->group(kWhat);
   }
   add.Flag("--all_ranks", options->all_ranks,
-           "Of directories with several ranks, compare each that both have, not only the first; "
-           "each gets its files",
+           "In directories with several ranks, compare every rank that both have, not only the"
+           " first; each gets its own files",
            kWhat);
   add("--base_step", options->base_step,
       "Compare this step of the -bp capture only; requires --comparison_step", "ID", kWhat);
@@ -302,30 +302,31 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
 
   constexpr const char* kHow = "How to make the sheets";
   add.Flag("--disable_details", options->disable_details,
-           "Sum by name only: no sheets OperatorCompare, ModuleCompare and MemoryCompare", kHow);
+           "Sum by name only: omit the sheets OperatorCompare, ModuleCompare and MemoryCompare",
+           kHow);
   add.Flag("--disable_module", options->disable_module,
            "Compare operators even if both captures contain modules", kHow);
   add.Flag("--use_input_shape", options->use_input_shape,
            "Match operators only if their input shapes are equal", kHow);
   add("--max_kernel_num", options->max_kernels,
-      "Look inside matched operators that launch more kernels than this, and match the operators "
-      "there; at least 4",
+      "Look inside matched operators that launch more kernels than this, and match the operators"
+      " there; at least 4",
       "N", kHow);
   add("--op_name_map", options->op_name_map,
-      "Operators to match, and to sum on one row, although their names differ: "
-      "\"{'aten::add': 'aten::add_'}\"",
+      "Operators to match, and to sum in one row, although their names differ: \"{'aten::add':"
+      " 'aten::add_'}\"",
       "DICT", kHow);
   add.Flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
   add("--screen", options->screen,
-      "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints "
-      "it) "
-      "[default: fit; with --compat wide]",
+      "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints"
+      " it)"
+      " [default: fit; with --compat wide]",
       "FORM", kHow)
       ->check(OneOf({"fit", "wide"}));
   add.Flag("--compat", options->compat,
-           "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
-           "Its wrong numbers stay corrected",
+           "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A."
+           " Wrong numbers of that tool stay corrected",
            kHow);
   add("--compare_config", options->compare_config,
       "INI file with the names that sort kernels into categories, instead of the built-in names",
@@ -333,8 +334,8 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
   add.Flag("--print_compare_config", options->print_compare_config,
            "Print the built-in names as such a file and exit", kHow);
   add("--gpu_flow_cat", options->gpu_flow_cat,
-      "Category of the events that link GPU kernels to operators; give it if all device times of a "
-      "GPU trace are 0",
+      "Category of the events that link GPU kernels to operators; give it if all device times of a"
+      " GPU trace are 0",
       "TEXT", kHow);
 
   options->gate.AddTo(*app);

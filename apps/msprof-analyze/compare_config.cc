@@ -174,8 +174,8 @@ class NameMapParser {
  private:
   [[noreturn]] void Complain(std::string_view expected) const {
     Fail(ErrorKind::kUsage,
-         "--op_name_map: expected {} at character {}; give a dictionary such as "
-         "{{'aten::add': 'aten::add_'}}",
+         "--op_name_map: expected {} at character {}; give a dictionary such as"
+         " {{'aten::add': 'aten::add_'}}",
          expected, at_ + 1);
   }
 

@@ -26,8 +26,8 @@ constexpr std::string_view kStemOfSheets = "performance_comparison_result";
 
 // What programs read next.
 constexpr const char* kSuggestion =
-    "message.answer says what differs; the sheets are in message.files, and compare --json prints "
-    "them";
+    "message.answer says what differs; the sheets are in message.files, and compare --json prints"
+    " them";
 
 bool AllNotesAreWanted(const SheetsDelivery& delivery) {
   return delivery.asked || LogEnabled(LogLevel::kInfo);
@@ -107,7 +107,7 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
   JobDiagnoses jobs(ranks, delivery.base, delivery.comparison, delivery.open);
   const bool many = jobs.Ranks() > kManyRanks;
   const bool looks = LooksForCauses(request, jobs, delivery) && !many;
-  if (many) LogNotice("--all_ranks looks for causes over all of them, too");
+  if (many) LogNotice("--all_ranks also looks for causes over all of them");
   if (looks) jobs.Visit(first.rank, request);
   CompareOutcome outcome = ComparePair(request, first);
   Report& report = outcome.report;
@@ -124,8 +124,8 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
   if (delivery.compat) DropAdditions(report);
   if (report.sheets.empty()) {
     Fail(ErrorKind::kInput,
-         "nothing to compare; no report was written; see what the captures hold with "
-         "'msprof-analyze check'");
+         "nothing to compare; no report was written; see what the captures hold with"
+         " 'msprof-analyze check'");
   }
   const bool for_agent = delivery.agent.IsWanted(), json = delivery.exports.json();
   const std::vector<ScreenTable> lists = ListsOf(report, delivery, request);

@@ -279,8 +279,8 @@ HelpPage AutoCompletionPage() {
   page.usage = {"auto-completion [bash|zsh|fish]"};
   page.examples = {"auto-completion bash"};
   page.notes = {
-      "The shell then completes commands, options, their values, recipes, findings and paths. The "
-      "deb and rpm packages set completion up themselves."};
+      "The shell then completes commands, options, their values, recipes, findings and paths. The"
+      " deb and rpm packages set completion up themselves."};
   return page;
 }
 

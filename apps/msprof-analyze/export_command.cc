@@ -138,8 +138,8 @@ constexpr const char* kWhatToShow = "What to show";
 HelpPage ExportPage() {
   HelpPage page;
   page.summary =
-      "Writes what ranks did as one trace on one clock, with the findings of the advisor, for "
-      "https://ui.perfetto.dev and chrome://tracing.";
+      "Writes what ranks did as one trace on one clock, with the findings of the advisor, for"
+      " https://ui.perfetto.dev and chrome://tracing.";
   page.usage = {"export timeline DIR [OPTIONS]", "export timeline -d DIR [OPTIONS]"};
   page.first = [](const CLI::Option& option) {
     return IsMostUsed(option) || option.get_group() == kWhatToShow;
@@ -149,8 +149,8 @@ HelpPage ExportPage() {
                    "export timeline -d ./result --from 100 --to 250 -o part.json.gz",
                    "export timeline -d ./result --around rank.late_host/r5"};
   page.notes = {
-      "All ranks are read first: findings and clocks are those of the whole job. The ranks to show "
-      "are then read once more."};
+      "All ranks are read first: findings and clocks are those of the whole job. The ranks to show"
+      " are then read once more."};
   page.documents = {"timeline.md"};
   return page;
 }
@@ -168,29 +168,30 @@ Command AddExport(CLI::App& program) {
       ->check(Suggested(kThings))
       ->group("");
   add("-d,--profiling_path", options->captures,
-      "Directory with the captures of all ranks, or one capture, trace or database; several are of "
-      "one job",
+      "Directory with the captures of all ranks, or one capture, trace or database; several"
+      " together form one job",
       "PATH", kMaxUsed)
       ->allow_extra_args(false);
   add("-o,--output_path", options->output,
-      "File to write, NAME.json or NAME.json.gz, or a directory for timeline.json.gz [default: the "
-      "current one]",
+      "File to write, NAME.json or NAME.json.gz, or a directory for timeline.json.gz [default: the"
+      " current one]",
       "OUT", kMaxUsed);
   add("--ranks,--rank_list", options->ranks.rank_list,
-      "Ranks to show, such as 0,1,4-7 [default: all; with --around those of the finding and one "
-      "more]",
+      "Ranks to show, such as 0,1,4-7 [default: all; with --around those of the finding and one"
+      " more]",
       "LIST", kWhatToShow);
   add("--step,--step_id", options->ranks.step, "One step of every rank [default: all]", "ID",
       kWhatToShow);
   add("--from", options->from, "Start, in ms after the start of the first step of the job", "MS",
       kWhatToShow);
-  add("--to", options->to, "End, likewise", "MS", kWhatToShow);
-  add("--around", options->around,
-      "The place of a finding: its key, or its number in the list of 'advisor all'", "KEY",
+  add("--to", options->to, "End, in ms after the start of the first step of the job", "MS",
       kWhatToShow);
-  add.Flag("--python", options->python, "Show functions of Python, too", kWhatToShow);
+  add("--around", options->around,
+      "Show the place of a finding: its key, or its number in the list of 'advisor all'", "KEY",
+      kWhatToShow);
+  add.Flag("--python", options->python, "Also show Python functions", kWhatToShow);
   add("--max_events", options->max_events,
-      "Slices to keep at most, the longest ones [default: 1000000]", "N", kWhatToShow);
+      "Number of slices to keep, the longest ones [default: 1000000]", "N", kWhatToShow);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   return {app, [options] { return RunExport(*options); }, ExportPage};

@@ -264,7 +264,7 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
       report.verdict == GateVerdict::kInconclusive || report.verdict == GateVerdict::kUndecided;
   if (not_decided && !policy.strict &&
       policy.on_inconclusive == gate::GatePolicy::Inconclusive::kWarn) {
-    LogWarning("the gate could not decide; --on_inconclusive lets it pass");
+    LogWarning("the gate could not decide; --on_inconclusive can let it pass");
   }
   return report.exit_code;
 }

@@ -45,11 +45,11 @@ HelpPage::List MetricsOfGates() {
   return {"Limits of a gate (--fail_on)",
           {{"step_time>+3%", "a step; the default"},
            {"comm_exposed>+5%&+200us", "both limits have to be exceeded"},
-           {"peak_memory>+256MB", "the most that the allocators reserved"},
+           {"peak_memory>+256MB", "the most memory that the allocators reserved"},
            {"op:MatMul*>+10%", "with a pattern: op:, kernel:, module:, api:"},
            {"other metrics",
-            "e2e, computing, comm_total, lccl, copies, free; of a server "
-            "prefill:time_per_token and decode:time_per_token"}}};
+            "e2e, computing, comm_total, lccl, copies, free; for a server prefill:time_per_token"
+            " and decode:time_per_token"}}};
 }
 
 void GateOptions::AddTo(CLI::App& command) {
@@ -59,8 +59,8 @@ void GateOptions::AddTo(CLI::App& command) {
   constexpr const char* kFiles = "Gate: files";
   const OptionAdder add(command);
   add("--fail_on", fail_on_,
-      "Be a gate: exit with 1 if a metric grows by more than this and the noise. Quote it for the "
-      "shell; give it several times for several metrics",
+      "Run as a gate: exit with 1 if a metric grows by more than this and the noise. Quote it for"
+      " the shell; give it several times for several metrics",
       "EXPR", kRules)
       ->allow_extra_args(false);
   add("--gate", gate_file_,
@@ -70,17 +70,17 @@ void GateOptions::AddTo(CLI::App& command) {
       "Growth up to this is too small to decide [default: 20us,1MB, and at most 1 % of the metric]",
       "AMOUNT", kRules);
   add("--min_share", min_share_,
-      "The same as a share of the step, for times [default: 0.1%, and at most 1 % of the metric]",
+      "For times, growth up to this share of the step is too small to decide [default: 0.1%, and at"
+      " most 1 % of the metric]",
       "PERCENT", kRules);
   add.Flag("--fail_on_new_op", fail_on_new_op_,
-           "Exit with 1 if there are operators or kernel types that the base does not have",
-           kRules);
+           "Exit with 1 if there are operators or kernel types that the base lacks", kRules);
   add.Flag("--strict", strict_,
            "Exit with 1 also if a metric is above its limit, but not above floor or noise", kRules);
   add.Flag("--warn_only", warn_only_, "Report a regression, but exit with 0", kRules);
   add("--on_inconclusive", on_inconclusive_,
-      "How to treat metrics that are undecided or inconclusive: pass, warn or fail with 4 "
-      "[default: fail]",
+      "How to treat metrics that are undecided or inconclusive: pass, warn or fail with 4"
+      " [default: fail]",
       "ACTION", kRules)
       ->check(OneOf({"pass", "warn", "fail"}));
   add("--allow_mismatch", allow_mismatch_,
@@ -99,16 +99,15 @@ void GateOptions::AddTo(CLI::App& command) {
   AddMemoryOption(command, memory_limit_)->group(kRuns);
 
   add("--save_baseline", save_baseline_,
-      "Save a summary of the -d runs in a small file, for -bp FILE of later gates; without -bp "
-      "nothing is judged",
+      "Save a summary of the -d runs in a small file, for -bp FILE of later gates; without -bp"
+      " nothing is judged",
       "FILE", kFiles);
   add.Flag("--update_baseline", update_baseline_,
-           "Replace the -bp file with the -d runs if they are better by more than luck can be",
+           "Replace the -bp file with the -d runs if they are better by more than chance explains",
            kFiles);
   add("--noise", noise_,
-      "How much runs of one program differ: a FILE made with --learn_noise, or auto for usual "
-      "values "
-      "and what the runs show [default: auto]",
+      "How much runs of one program differ: a FILE made with --learn_noise, or auto for usual"
+      " values and the spread of the runs [default: auto]",
       "FILE|auto", kFiles);
   add("--learn_noise", learn_noise_,
       "Write that file from three or more runs of one program: --learn_noise OUT.json A1 A2 A3",

@@ -74,7 +74,7 @@ std::vector<std::string> JobDiagnoses::Lines(std::size_t width) {
       if (!side.lacks_ranks) Read(side);
     }
     if (sides_[0].lacks_ranks || sides_[1].lacks_ranks) {
-      LogNotice("causes over all ranks are not looked for, because some ranks could not be read");
+      LogNotice("causes over all ranks are not searched, because some ranks could not be read");
       return {};
     }
     const JobCauses base = CausesOf(sides_[0].parts, {});
@@ -85,7 +85,7 @@ std::vector<std::string> JobDiagnoses::Lines(std::size_t width) {
         width);
   } catch (const Error& error) {
     if (!IsBadInput(error)) throw;
-    LogNotice("causes over all ranks are not looked for: {}", error.what());
+    LogNotice("causes over all ranks are not searched: {}", error.what());
     return {};
   }
 }

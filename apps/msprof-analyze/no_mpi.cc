@@ -9,8 +9,8 @@ std::string MpiLibrary() { return ""; }
 
 Shard ShareOfMpi() {
   Fail(ErrorKind::kUsage,
-       "--mpi: this program was built without MPI; leave --mpi out and give mpirun a directory -o "
-       "that all machines see, or use --shard I/N and merge: see docs/cluster.md");
+       "--mpi: this program was built without MPI; leave --mpi out and give mpirun a directory -o"
+       " that all machines see, or use --shard I/N and merge: see docs/cluster.md");
 }
 
 int RunMpiJob(const std::filesystem::path& /*directory*/, const MakeParts& /*make*/,

@@ -25,28 +25,28 @@ struct ParseOptions {
 HelpPage ParsePage() {
   HelpPage page;
   page.summary =
-      "Writes the result files of the profiler for captures that were never parsed, without CANN "
-      "and torch_npu.";
+      "Writes the result files of the profiler for captures that were never parsed, without CANN"
+      " and torch_npu.";
   page.usage = {"parse PATH [OPTIONS]", "parse -d PATH [OPTIONS]"};
   page.after_options = {
-      {"Files in ASCEND_PROFILER_OUTPUT, with the names, columns and units of the profiler's own "
-       "parser",
+      {"Files in ASCEND_PROFILER_OUTPUT, with the names, columns and units of the profiler's own"
+       " parser",
        {{"text",
-         "trace_view.json, kernel_details.csv, operator_details.csv, op_statistic.csv, "
-         "api_statistic.csv, step_trace_time.csv, task_time.csv, operator_memory.csv, "
-         "memory_record.csv, npu_module_mem.csv, data_preprocess.csv, dp.csv, communication.json, "
-         "communication_matrix.json, hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv"},
+         "trace_view.json, kernel_details.csv, operator_details.csv, op_statistic.csv,"
+         " api_statistic.csv, step_trace_time.csv, task_time.csv, operator_memory.csv,"
+         " memory_record.csv, npu_module_mem.csv, data_preprocess.csv, dp.csv, communication.json,"
+         " communication_matrix.json, hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv"},
         {"db",
-         "ascend_pytorch_profiler_<rank>.db and analysis.db; for MindSpore "
-         "ascend_mindspore_profiler_<rank>.db and communication_analyzer.db"}}},
+         "ascend_pytorch_profiler_<rank>.db and analysis.db; for MindSpore"
+         " ascend_mindspore_profiler_<rank>.db and communication_analyzer.db"}}},
       ExitCodeList({{"2", "wrong command line, or the results exist already"}})};
   page.examples = {"parse ./node-7_4711_20260225061520123_ascend_pt",
                    "parse ./result -o ./parsed --export_type text"};
   page.notes = {
-      "Files for which the capture has no data are not written. The raw data is not changed.",
-      "Verified on Ascend 910B, 910C and 910A. Experimental: other chips (310P, 310B, 950), graph "
-      "mode, and counters other than PipeUtilization; their records are read as their format "
-      "describes them, and were not checked with real captures."};
+      "Files for which the capture has no data are not written. The raw data stays unchanged.",
+      "Verified on Ascend 910B, 910C and 910A. Experimental: other chips (310P, 310B, 950), graph"
+      " mode, and counters other than PipeUtilization; their records are read as their format"
+      " describes them, and were not checked with real captures."};
   page.documents = {"raw-captures.md"};
   return page;
 }
@@ -77,18 +77,18 @@ Command AddParse(CLI::App& program) {
   const auto options = std::make_shared<ParseOptions>();
   const OptionAdder add(*app);
   options->captures.AddTo(*app,
-                          "A raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a "
-                          "PROF_* directory), or a directory with raw captures of many ranks");
+                          "A raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a"
+                          " PROF_* directory), or a directory with raw captures of many ranks");
   add("-o,--output_path", options->output,
-      "Directory for the results, with a subdirectory for each capture [default: the "
-      "captures themselves]",
+      "Directory for the results, with a subdirectory for each capture [default: the"
+      " captures themselves]",
       "DIR", kMaxUsed);
   add("--export_type", options->export_type,
       "text: trace, tables and documents; db: databases [default: both]", "TYPE", kMaxUsed)
       ->check(OneOf({"text", "db"}));
   add.Flag("--force", options->force,
-           "Replace existing results, and follow links that lead out of the capture; existing "
-           "files that this run does not write stay",
+           "Replace existing results, and follow links that lead out of the capture; existing"
+           " files that this run does not write stay",
            kMaxUsed);
   return {app, [options] { return RunParse(*options); }, ParsePage};
 }

@@ -79,8 +79,8 @@ void NameBenchmark(const std::vector<RecipeRun>& runs, GivenOptions& given) {
   }
   if (used) return;
   Fail(ErrorKind::kUsage,
-       "-bp: the recipe {} compares nothing; cluster_time_compare_summary and 'msprof-analyze "
-       "compare' do",
+       "-bp: the recipe {} compares nothing; cluster_time_compare_summary and 'msprof-analyze"
+       " compare' do",
        runs.front().recipe->name);
 }
 
@@ -184,8 +184,8 @@ std::vector<RankPart> EarlierRanks(const Recipe& recipe, const ClusterRequest& r
   });
   if (is_file && parts.empty()) {
     Fail(ErrorKind::kInput,
-         "--{} {}: no earlier results of these ranks and steps; give a directory with captures, or "
-         "one in which cluster_time_summary was run",
+         "--{} {}: no earlier results of these ranks and steps; give a directory with captures, or"
+         " one in which cluster_time_summary was run",
          recipe.baseline, request.directory.string());
   }
   return parts;

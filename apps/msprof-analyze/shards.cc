@@ -90,8 +90,8 @@ std::optional<Sharing> SharingOfLauncher(bool asked) {
   }
   if (!asked) return std::nullopt;
   Fail(ErrorKind::kUsage,
-       "--shard auto: this process was not started by srun, mpirun or torchrun; give --shard I/N, "
-       "where I is 0 to N-1");
+       "--shard auto: this process was not started by srun, mpirun or torchrun; give --shard I/N,"
+       " where I is 0 to N-1");
 }
 
 std::string EndingOfMarks(const Shard& shard) { return fmt::format("-of-{}.done", shard.count); }
@@ -112,7 +112,7 @@ Sharing SharingOfMpi(const ShardOptions& options) {
   const auto launched = SharingOfLauncher(false);
   if (sharing.request.shard.count == 1 && launched) {
     Fail(ErrorKind::kUsage,
-         "--mpi: {} started {} processes, but MPI knows of one; srun needs --mpi=pmix for it",
+         "--mpi: {} started {} processes, but MPI knows of only one; srun needs --mpi=pmix",
          launched->launcher, launched->request.shard.count);
   }
   return sharing;
@@ -162,7 +162,7 @@ bool IsLastOf(const Sharing& sharing) {
     return true;
   }
   if (fs::exists(ClaimOf(sharing), ignored)) {
-    LogNotice("all shares are done; another process merges");
+    LogNotice("all shares are done; another process merges them");
   } else {
     LogNotice("{} of {} shares are done; the last one merges", done, shard.count);
   }
@@ -185,16 +185,17 @@ void EndSharing(const Sharing& sharing) {
 
 void ShardOptions::AddTo(const OptionAdder& add) {
   add("--shard", shard,
-      "Condense share I (0 to N-1) of N of the ranks into parts in -o; 'merge' puts them together. "
-      "auto: the share of this process of srun, mpirun or torchrun; off: all ranks [default: auto "
-      "in srun and mpirun]",
+      "Condense share I (0 to N-1) of N of the ranks into parts in -o; 'merge' puts them together."
+      " auto: the share of this process of srun, mpirun or torchrun; off: all ranks [default: auto"
+      " under srun and mpirun]",
       "I/N", kMachines);
-  add.Flag("--local", local, "Instead of a share the ranks on disks of this machine", kMachines);
-  add.Flag("--fresh", fresh, "Make parts again whose captures have not changed", kMachines);
+  add.Flag("--local", local, "Instead of a share, take the ranks on disks of this machine",
+           kMachines);
+  add.Flag("--fresh", fresh, "Also remake parts whose captures have not changed", kMachines);
   add.Flag(
       "--mpi", mpi,
-      "In mpirun: each process makes its parts in its own -o and sends them to process 0, which "
-      "merges; needs a program that was built with MPI",
+      "Under mpirun: each process makes its parts in its own -o and sends them to process 0, which"
+      " merges; needs a program that was built with MPI",
       kMachines);
 }
 

@@ -73,7 +73,7 @@ ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& 
   }
   if (kept == 0) {
     Fail(ErrorKind::kInput,
-         "nothing lies in that part of the captures: times count from the first step");
+         "nothing lies in that part of the captures; times count from the first step");
   }
   document.facts = {{"clock", "us since the first event, on the clock of the first rank"},
                     {"left_out_slices", std::to_string(left_out)},
@@ -101,8 +101,9 @@ ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& 
         fmt::format("  left out: the {} shortest slices; --max_events keeps more", left_out));
   }
   if (moved > 0) {
-    exported.lines.push_back(fmt::format(
-        "  on tracks beside theirs, because they overlap others: {}", Count(moved, "slice")));
+    exported.lines.push_back(
+        fmt::format("  moved to tracks beside their own because they overlap others: {}",
+                    Count(moved, "slice")));
   }
   return exported;
 }

@@ -46,8 +46,8 @@ void WriteLastLine(std::string_view message) {
   switch (signal) {
     case SIGBUS:
       EndProgram(ExitCode(ErrorKind::kCorrupt),
-                 "an input became shorter, or its disk failed, while it was read; run again when "
-                 "no program writes to it");
+                 "an input file shrank or its disk failed while it was read; run again when no"
+                 " program writes to it");
     case SIGINT:
       EndProgram(128 + signal, "interrupted; unfinished outputs were removed");
     default:

@@ -91,7 +91,7 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
       .Refuse(facts.kind == CaptureKind::kGpu, of_gpus, "")
       .Refuse(
           facts.kind == CaptureKind::kNpuKineto && std::string_view(details).ends_with("shapes"),
-          "traces of torch.profiler have no shapes of kernels", kCollectByTorchNpu)
+          "torch.profiler traces have no kernel shapes", kCollectByTorchNpu)
       .Refuse(
           is_text && facts.single_file,
           fmt::format("only the trace was given: kernels with their {} are in the files beside it",
@@ -141,7 +141,7 @@ void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
 Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus) {
   if (facts.kernel_sums && facts.recorded.kernels == Recorded::kNo) {
     return JudgeReadable(facts).AddLack(
-        true, "no kernel_details.csv: of kernels only the sums of op_statistic.csv are known",
+        true, "no kernel_details.csv: only the kernel sums of op_statistic.csv are known",
         "give the directory of the capture");
   }
   return JudgeNpuKernels(facts, of_gpus, "types")

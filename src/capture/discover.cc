@@ -115,8 +115,8 @@ class Walk {
       Add(target, options_, found_);
     } else {
       AddUnreadable(link,
-                    Error(ErrorKind::kInput, fmt::format("{}: leads out of the directory, to {}; "
-                                                         "--force follows such links",
+                    Error(ErrorKind::kInput, fmt::format("{}: leads out of the directory, to {};"
+                                                         " --force follows such links",
                                                          link.string(), target.string())),
                     found_);
     }

@@ -145,16 +145,17 @@ class LogReader {
     for (const LogFile& part : parts) ReadPart(part);
     if (begun_)
       Add(1, "not stopped", begun_at_,
-          fmt::format("dynamic profiling began at step {} and did not stop: the program ended "
-                      "first, or still runs",
+          fmt::format("dynamic profiling began at step {} and did not stop: the program ended"
+                      " first, or still runs",
                       *begun_),
           "let the program run for warmup + active more steps, then read the capture");
     if (asked_)
       Add(1, "not begun", asked_at_,
-          fmt::format("dynamic profiling was asked for from step {} and did not begin: the "
-                      "program was past this step, or never came to it",
+          fmt::format("dynamic profiling was asked for from step {} and did not begin: the program"
+                      " was past this step, or never reached it",
                       *asked_),
-          "set start_step to a later step than that of the program, or to -1 to begin at once");
+          "set start_step to a step that the program has not reached yet, or to -1 to begin at"
+          " once");
     return std::move(problems_);
   }
 
@@ -254,11 +255,11 @@ void WarnOfDynamicProfile(Survey& survey) {
                                std::move(problem.places)});
   }
   if (problems.size() > kMostProblems)
-    survey.warnings.push_back({"dynamic_profile",
-                               fmt::format("dynamic profiling: {} more messages of its logs",
-                                           problems.size() - kMostProblems),
-                               "read the logs",
-                               {}});
+    survey.warnings.push_back(
+        {"dynamic_profile",
+         fmt::format("dynamic profiling: {} more log messages", problems.size() - kMostProblems),
+         "read the logs",
+         {}});
   for (std::string& problem : unreadable) {
     if (!problem.empty())
       survey.warnings.push_back({"broken_file",

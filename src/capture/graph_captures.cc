@@ -49,8 +49,8 @@ void CheckGraphCapture(const OpenOptions& options) {
   CheckReadable(named);
   if (!IsDirectory(named) || !TracesIn(named).empty()) return;
   Fail(ErrorKind::kInput,
-       "{}: no trace (.json, .json.gz) of the capture of graphs there; give the file or its "
-       "directory with --graph_capture",
+       "{}: no trace of a graph capture (.json, .json.gz) there; give the file or its directory"
+       " with --graph_capture",
        named.string());
 }
 
@@ -69,7 +69,7 @@ std::vector<ListedGraphCapture> ReadGraphCaptureList(const fs::path& directory) 
           {file, Id(Member(entry, "batch_size")).value_or(-1), Text(Member(entry, "mode"))});
     }
   } catch (const Error& error) {
-    Log(LogLevel::kDebug, "{}; the batches of its graphs are unknown", error.what());
+    Log(LogLevel::kDebug, "{}; the batch sizes of its graphs are unknown", error.what());
   }
   return listed;
 }

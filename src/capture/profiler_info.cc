@@ -70,10 +70,9 @@ void ReadRank(const Json& document, ProfilerInfo& info) {
   if (!named || !document.is_object() || !document.contains("rank_id") || stated == named) return;
   constexpr std::size_t kMaxLength = 40;
   const std::string value = document["rank_id"].dump(-1, ' ', true, Json::error_handler_t::replace);
-  info.rank_problem = fmt::format(
-      "{}: rank_id is {}; the number in the name of the file, {}, is "
-      "taken for the rank",
-      info.path.string(), value.substr(0, kMaxLength), *named);
+  info.rank_problem =
+      fmt::format("{}: rank_id is {}, but the file name says {}, which is taken as the rank",
+                  info.path.string(), value.substr(0, kMaxLength), *named);
 }
 
 }  // namespace
@@ -208,7 +207,7 @@ GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path) {
   return facts;
 }
 
-// Whose trace a file is, by words that only exporters of one kind write.
+// Which profiler wrote a trace, by words that only its exporter writes.
 
 namespace {
 

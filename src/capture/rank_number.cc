@@ -35,13 +35,13 @@ struct Claim {
 };
 using Claims = std::vector<Claim>;
 
-// A source that cannot be read says nothing: what is wrong with it is said by its reader.
+// An unreadable source gives no rank; its reader reports what is wrong with it.
 template <typename Read>
 void Ask(Read read) {
   try {
     read();
   } catch (const Error& error) {
-    Log(LogLevel::kDebug, "{}; it does not tell the rank", error.what());
+    Log(LogLevel::kDebug, "{}; it does not name the rank", error.what());
   }
 }
 
@@ -255,8 +255,8 @@ OwnPlaces OwnPlacesOf(const RankInput& input) {
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb); database && places.empty()) {
     Ask([&] {
       AddLinks(*database, "COMMUNICATION_TASK_INFO",
-               "SELECT s.value, t.srcRank, t.dstRank FROM (SELECT DISTINCT groupName, srcRank, "
-               "dstRank FROM COMMUNICATION_TASK_INFO) t JOIN STRING_IDS s ON s.id = t.groupName",
+               "SELECT s.value, t.srcRank, t.dstRank FROM (SELECT DISTINCT groupName, srcRank,"
+               " dstRank FROM COMMUNICATION_TASK_INFO) t JOIN STRING_IDS s ON s.id = t.groupName",
                places);
     });
   }
@@ -300,7 +300,7 @@ void NumberByGroup(std::span<RankInput> inputs) {
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     unknown[i]->rank = numbers[i];
     unknown[i]->rank_origin = fmt::format(
-        "{}: rank {} is its number in the communication group {}, nothing else tells one",
+        "{}: rank {} is its number in the communication group {}; the capture names no other",
         unknown[i]->path.string(), numbers[i], Printable(group));
   }
 }

@@ -105,8 +105,8 @@ void AddDeviceInfos(RankInput& rank) {
 const char* ProblemOfKind(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.ends_with(".pickle") || name.ends_with(".pkl")) {
-    return "a memory snapshot of PyTorch, which is not read; open it at pytorch.org/memory_viz, "
-           "and give a trace or a capture directory";
+    return "a memory snapshot of PyTorch, which is not read; open it at pytorch.org/memory_viz,"
+           " and give a trace or a capture directory";
   }
   if (!name.ends_with(".json")) return nullptr;
   constexpr std::size_t kBeginning = 4096;
@@ -118,19 +118,18 @@ const char* ProblemOfKind(const fs::path& path) {
       !ContainsAny(start, {"\"nodes\"", "\"start_ts\"", "\"pid\""})) {
     return nullptr;
   }
-  return "an execution trace of PyTorch, which has no times of the device; give the profiler's "
-         "trace or a capture directory";
+  return "an execution trace of PyTorch, which has no times of the device; give the profiler's"
+         " trace or a capture directory";
 }
 
-// Whose trace it is, its events say; where they do not, a GPU trace is an object, an NPU trace an
-// array.
-// Returns what is wrong with it; empty for a trace of PyTorch.
+// The events say which profiler wrote the trace; where they do not, a GPU trace is an object, an
+// NPU trace an array. Returns what is wrong with it; empty for a trace of PyTorch.
 std::string AddTrace(RankInput& rank, const fs::path& path) {
   const TraceLook look = LookAtTrace(path);
   if (!look.writer.empty()) {
     return fmt::format(
-        "a trace of {}, which is not read: no event is of a kind that PyTorch's profiler writes; "
-        "open it at ui.perfetto.dev, and give a trace of torch.profiler or torch_npu.profiler",
+        "a trace of {}, which is not read: no event is of a kind that PyTorch's profiler writes;"
+        " open it at ui.perfetto.dev, and give a trace of torch.profiler or torch_npu.profiler",
         look.writer);
   }
   if (!look.is_kineto.value_or(!look.is_array)) {
@@ -179,9 +178,9 @@ ScannedRank ScanFile(const fs::path& path) {
   if (IsArchive(path)) return {std::move(rank), std::string(kArchiveProblem)};
   return {
       std::move(rank),
-      "not a capture; give a trace (.json, .json.gz), a profiler database "
-      "(ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db, msprof_*.db) "
-      "or a capture directory"};
+      "not a capture; give a trace (.json, .json.gz), a profiler database"
+      " (ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db, msprof_*.db)"
+      " or a capture directory"};
 }
 
 void ReadInfo(RankInput& rank) {
@@ -278,8 +277,8 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
     if (AddRawData(rank)) return {std::move(rank), ""};
     return {
         std::move(rank),
-        "no raw data (PROF_* and FRAMEWORK directories with records); give the directory that the "
-        "profiler wrote"};
+        "no raw data (PROF_* and FRAMEWORK directories with records); give the directory that the"
+        " profiler wrote"};
   }
   const fs::path output = path / kOutputDirectory;
   const bool has_output = IsDirectory(output);
@@ -303,12 +302,12 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   }
   if (path.filename().string().ends_with("_op_args")) {
     return {std::move(rank),
-            "operators that record_op_args=True recorded for the tuning tool AOE, without any "
-            "time; give the *_ascend_pt directory of a run that was profiled"};
+            "operators that record_op_args=True recorded for the tuning tool AOE, without any"
+            " time; give the *_ascend_pt directory of a run that was profiled"};
   }
   return {std::move(rank),
-          "no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or "
-          "*_ascend_ms directory of one rank"};
+          "no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or"
+          " *_ascend_ms directory of one rank"};
 }
 
 }  // namespace

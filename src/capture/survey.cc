@@ -55,8 +55,7 @@ void CompleteSettings(RankFacts& facts) {
   for (const auto& [kind, values] : facts.all_settings) {
     if (values.size() < kMaxSettings) continue;
     facts.warnings.push_back({"many_settings",
-                              fmt::format("more than {} settings of the kind {}: the others are "
-                                          "left out",
+                              fmt::format("more than {} settings of kind {}: the rest is left out",
                                           kMaxSettings - 1, NameOf(kind)),
                               "keep large documents out of add_metadata()",
                               {}});
@@ -125,7 +124,7 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
   for (const RankInput& input : named) {
     if (!input.impossible_rank) continue;
     survey.warnings.push_back({"rank_impossible",
-                               fmt::format("no job has a rank {}", *input.impossible_rank),
+                               fmt::format("rank {} is out of range", *input.impossible_rank),
                                "correct the number in the name of profiler_info or the database",
                                {input.path}});
   }
@@ -285,8 +284,8 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
   if (schedule.active <= 0) return;
   if (schedule.warmup == 0) {
     facts.warnings.push_back({"no_warmup",
-                              "no warm-up step: the first recorded step includes the start of the "
-                              "profiler and looks slower than it is",
+                              "no warm-up step: the first recorded step includes the start of the"
+                              " profiler and looks slower than it is",
                               "warmup=1 or more in the schedule; leave the first step out",
                               {}});
   }
@@ -296,8 +295,8 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
       {"steps_missing",
        fmt::format("{} active steps were scheduled, {} {} in the capture", schedule.active,
                    recorded, recorded == 1 ? "is" : "are"),
-       fmt::format("call step() after each iteration, for at least {} iterations before the end "
-                   "(skip_first + wait + warmup + active)",
+       fmt::format("call step() after each iteration, for at least {} iterations before the end"
+                   " (skip_first + wait + warmup + active)",
                    schedule.skip_first + schedule.wait + schedule.warmup + schedule.active),
        {}});
 }
@@ -310,8 +309,8 @@ void WarnOfEnd(RankFacts& facts) {
   const bool no_end = facts.settings && IsProfilerInfo(*facts.settings) && !facts.settings->has_end;
   if (no_end || facts.stopped == Recorded::kNo) {
     facts.warnings.push_back({"not_stopped",
-                              "no end_info: the profiler was not stopped properly, and the end of "
-                              "the run may be missing",
+                              "no end_info: the profiler was not stopped properly, and the end of"
+                              " the run may be missing",
                               "call stop() on the profiler, or use it in a with statement",
                               {}});
   }
@@ -326,8 +325,8 @@ void WarnOfCollection(RankFacts& facts) {
   if (settings.schedule) WarnOfSchedule(*settings.schedule, facts);
   WarnOfOverhead("stacks_inflate_host_time",
                  {{"with_stack", settings.with_stack}, {"with_modules", settings.with_modules}},
-                 "host times are inflated, most for small operators; with a slower host the device "
-                 "waits more, so free time grows too",
+                 "host times are inflated, most for small operators; with a slower host the device"
+                 " waits more, so free time grows too",
                  facts);
   WarnOfOverhead(
       "details_inflate_host_time",
@@ -350,7 +349,7 @@ void WarnOfRanks(Survey& survey) {
   if (!unknown.empty() && survey.ranks.size() > 1) {
     survey.warnings.push_back(
         {"rank_unknown",
-         fmt::format("{} of {} captures have no rank number; they are called after their folders",
+         fmt::format("{} of {} captures have no rank number; they are named after their folders",
                      unknown.size(), survey.ranks.size()),
          "keep profiler_info_<rank>.json beside each capture", std::move(unknown)});
   }

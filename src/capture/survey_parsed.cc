@@ -163,8 +163,8 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
     recorded.host_ops = recorded.stacks = recorded.mstx = Recorded::kNo;
     facts.warnings.push_back(
         {"no_trace",
-         "no trace_view.json and no profiler database: tables alone tell nothing of operators, "
-         "single collectives and idle time",
+         "no trace_view.json and no profiler database: tables alone do not show operators, single"
+         " collectives and idle time",
          "copy the whole capture",
          {}});
   }
@@ -212,9 +212,9 @@ bool HasText(const io::Database& database, std::string_view table, std::string_v
   if (!database.HasTable(table) || !database.HasColumn(table, column)) return false;
   if (!database.HasTable("STRING_IDS")) return false;
   io::Statement texts =
-      database.Query(fmt::format("SELECT 1 FROM STRING_IDS WHERE id IN (SELECT {} FROM {} LIMIT "
-                                 "{}) AND value NOT IN ('', 'N/A') "
-                                 "LIMIT 1",
+      database.Query(fmt::format("SELECT 1 FROM STRING_IDS WHERE id IN (SELECT {} FROM {} LIMIT"
+                                 " {}) AND value NOT IN ('', 'N/A')"
+                                 " LIMIT 1",
                                  column, table, kRows));
   return texts.Step();
 }
@@ -291,9 +291,9 @@ void SurveySteps(const io::Database& database, RankFacts& facts) {
   const bool has_table = database.HasTable("STEP_TIME");
   if (has_table) add("SELECT id FROM STEP_TIME");
   if (steps.empty() && database.HasTable("MSTX_EVENTS") && database.HasTable("STRING_IDS")) {
-    add("SELECT CAST(substr(s.value, instr(s.value, '#') + 1) AS INTEGER) FROM MSTX_EVENTS m "
-        "JOIN STRING_IDS s ON s.id = m.message "
-        "WHERE s.value LIKE '%ProfilerStep#%' AND m.endNs > m.startNs");
+    add("SELECT CAST(substr(s.value, instr(s.value, '#') + 1) AS INTEGER) FROM MSTX_EVENTS m"
+        " JOIN STRING_IDS s ON s.id = m.message"
+        " WHERE s.value LIKE '%ProfilerStep#%' AND m.endNs > m.startNs");
   }
   if (has_table || !steps.empty()) facts.steps.emplace(steps.begin(), steps.end());
 }

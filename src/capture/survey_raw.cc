@@ -56,7 +56,7 @@ void WarnOfUntriedChip(const std::string& platform, RankFacts& facts) {
   }
   facts.warnings.push_back(
       {kId,
-       fmt::format("reading raw captures of {} is experimental: it was never tried on a real one",
+       fmt::format("reading raw captures of {} is experimental: it was never tested on a real one",
                    ChipName(platform)),
        "compare a few numbers with those of the profiler's own parser",
        {}});
@@ -159,12 +159,11 @@ void WarnOfUnfinishedParsing(const fs::path& capture, RankFacts& facts) {
     return fs::exists(mark, ignored);
   });
   if (!begun) return;
-  facts.warnings.push_back({"half_parsed",
-                            "half parsed: parsing was begun but left no results; the raw data is "
-                            "read instead",
-                            "msprof-analyze parse writes the results; --force replaces what is "
-                            "there",
-                            {}});
+  facts.warnings.push_back(
+      {"half_parsed",
+       "half parsed: parsing began but left no results; the raw data is read instead",
+       "msprof-analyze parse writes the results; --force replaces what is there",
+       {}});
 }
 
 }  // namespace
@@ -185,8 +184,8 @@ void SurveyRaw(const RankInput& input, RankFacts& facts) {
     } else if (facts.complete == Recorded::kNo && !data.empty()) {
       facts.warnings.push_back({"half_parsed",
                                 "half parsed: the results break off, but the raw data is there",
-                                "--raw reads the raw data, msprof-analyze parse writes the results "
-                                "again",
+                                "--raw reads the raw data, msprof-analyze parse writes the results"
+                                " again",
                                 {}});
     }
   });

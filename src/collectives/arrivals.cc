@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who came to a collective when: by the own record, or by how long others waited.
+// When each member came to a collective: from its own record, or from how long others waited.
 #include "mpa/collectives/arrivals.h"
 
 #include <algorithm>

@@ -296,7 +296,7 @@ void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& l
     lines.push_back(fmt::format("no rank came late to {}", collectives));
   }
   if (lateness.unknown > 0) {
-    lines.push_back(fmt::format("{}: which rank came last cannot be known",
+    lines.push_back(fmt::format("{}: it is unknown which rank came last",
                                 Counted(lateness.unknown, "collective")));
   }
   AddClockLines(lateness, lines);

@@ -108,12 +108,13 @@ void CompareApis(const CompareInput& input, Report& report) {
   Sheet sheet = CompareSheet(
       "ApiCompare",
       {{Text("Order Id", kOrderMeaning, 10),
-        BoldText("api name", "The operator of the framework or call on the host.")},
+        BoldText("api name", "The framework operator, or the call on the host.")},
        ForBothSides({AsTotal(TwoDecimals("Total Duration(ms)",
-                                         "Host time of all calls; that of a call within another of "
-                                         "the row counts once.")),
-                     TwoDecimals("Self Time(ms)", "The same without the calls inside."),
-                     TwoDecimals("Avg Duration(ms)", "Host time of one call."),
+                                         "Host time of all calls, in ms; a call inside another call"
+                                         " of the row counts once.")),
+                     TwoDecimals("Self Time(ms)",
+                                 "Host time of all calls without the calls inside them, in ms."),
+                     TwoDecimals("Avg Duration(ms)", "Mean host time of one call, in ms."),
                      Text("Calls", "Number of calls.")}),
        {Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2),
         Growth("Diff Self Ratio", RatioMeaning("Self time"), 20, Format::kDecimals2),

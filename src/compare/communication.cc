@@ -15,13 +15,17 @@ std::vector<std::vector<Column>> Columns() {
       {Text("Order Id", kOrderMeaning, 10)},
       ForBothSides(
           {BoldText("Communication OP Name", "The kind of collective.", 25),
-           Text("Task Name", "Its tasks of one kind; empty in the row of whole collectives."),
+           Text("Task Name",
+                "Kind of the tasks inside the collectives; empty in the row that sums"
+                " whole collectives."),
            Text("Calls", "Number of collectives or tasks.", 10),
-           Decimals("Total Duration(us)", "Time of all of them.", 17),
-           Decimals("Avg Duration(us)", "Time of one.", 17),
-           Decimals("Max Duration(us)", "Time of the longest.", 17),
-           Decimals("Min Duration(us)", "Time of the shortest.", 17)}),
-      {Difference("Diff Duration(us)", "Total duration of the comparison minus that of the base."),
+           Decimals("Total Duration(us)", "Time of all collectives or tasks of the row, in us.",
+                    17),
+           Decimals("Avg Duration(us)", "Mean time of one collective or task, in us.", 17),
+           Decimals("Max Duration(us)", "Time of the longest collective or task, in us.", 17),
+           Decimals("Min Duration(us)", "Time of the shortest collective or task, in us.", 17)}),
+      {Difference("Diff Duration(us)",
+                  "Total duration of the comparison minus that of the base, in us."),
        Growth("Diff Ratio", RatioMeaning("Total duration"))}};
 }
 
@@ -75,8 +79,8 @@ void CompareCommunication(const CompareInput& input, Report& report) {
     const auto lacks_trace = [&](Side side) { return !input.Trace(side).HasTimeline(); };
     if (lacks_trace(Side::kBase) || lacks_trace(Side::kComparison)) return;  // named when read
     report.notes.emplace_back(
-        "CommunicationCompare: left out, neither capture recorded communication (a run on one "
-        "device has none; otherwise collect with profiler_level Level1)");
+        "CommunicationCompare: left out, neither capture recorded communication (a run on one"
+        " device has none; otherwise collect with profiler_level Level1)");
     return;
   }
   Sheet sheet = CompareSheet("CommunicationCompare", Columns(), input);

@@ -89,8 +89,8 @@ std::string Reason(const CompareInput& input, Side side) {
                        input.Path(side));
   }
   return fmt::format(
-      "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the "
-      "trace",
+      "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the"
+      " trace",
       input.Path(side));
 }
 
@@ -100,11 +100,12 @@ std::vector<std::vector<Column>> Columns(const char* type, const char* detail, c
                                                         double)) {
   return {{Text("Order Id", kOrderMeaning, 10), BoldText(type, "The type of the kernels."),
            Text(detail, meaning)},
-          ForBothSides({AsTotal(time("Total Duration(us)", "Time of all kernels of the row.", 20)),
-                        time("Avg Duration(us)", "Time of one.", 20),
-                        time("Max Duration(us)", "Time of the longest.", 20),
-                        time("Min Duration(us)", "Time of the shortest.", 20),
-                        Text("Calls", "Number of kernels.")}),
+          ForBothSides(
+              {AsTotal(time("Total Duration(us)", "Time of all kernels of the row, in us.", 20)),
+               time("Avg Duration(us)", "Mean time of one kernel, in us.", 20),
+               time("Max Duration(us)", "Time of the longest kernel, in us.", 20),
+               time("Min Duration(us)", "Time of the shortest kernel, in us.", 20),
+               Text("Calls", "Number of kernels.")}),
           {Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2),
            Growth("Diff Avg Ratio", RatioMeaning("Average duration"), 20, Format::kDecimals2)}};
 }
@@ -150,8 +151,8 @@ void CompareShapes(const CompareInput& input, Report& report) {
       complete = false;
     } else if (!HasTypes(trace)) {
       NoteNotCollected(
-          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with "
-                      "profiler_level Level1 or higher",
+          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with"
+                      " profiler_level Level1 or higher",
                       kByShapes, input.Path(side), kUnknown),
           report);
     }
@@ -164,7 +165,8 @@ void CompareShapes(const CompareInput& input, Report& report) {
     return SumKernels(trace, kernels, kernels.shapes);
   };
   Sheet sheet = CompareSheet(
-      kByShapes, Columns("Kernel", "Input Shape", "Shapes of their inputs.", TwoDecimals), input);
+      kByShapes, Columns("Kernel", "Input Shape", "Shapes of the kernels' inputs.", TwoDecimals),
+      input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   AddRows(sums(Side::kBase), sums(Side::kComparison), AppendTimesIfAny, sheet);
   OrderRows(input, sheet);
@@ -196,7 +198,8 @@ void CompareCores(const CompareInput& input, const KernelSums& base_sums,
                   const KernelSums& comparison_sums, Report& report) {
   if (base_sums.Empty() && comparison_sums.Empty()) return;
   Sheet sheet = CompareSheet(
-      kByCore, Columns("Kernel Type", "Core Type", "The kind of core that ran them.", Decimals),
+      kByCore,
+      Columns("Kernel Type", "Core Type", "The kind of core that ran the kernels.", Decimals),
       input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e3);
   AddRows(base_sums, comparison_sums, AppendTimes, sheet);
@@ -255,7 +258,7 @@ void CompareKernels(const CompareInput& input, Report& report) {
 }
 
 Verdict JudgeKernelSheet(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "only kernels of NPUs are compared");
+  return JudgeKernelTypes(facts, "only NPU kernels are compared");
 }
 
 }  // namespace

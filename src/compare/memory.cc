@@ -138,19 +138,21 @@ struct Memories {
 
 Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
   const auto of_side = [&](Side side, const char* name, double duration, double memory) {
-    return ForSide(side,
-                   {Decimals(fmt::format("{} Allocated Duration(ms)", name),
-                             "How long its allocations were held, added up.", duration),
-                    Decimals(fmt::format("{} Allocated Memory(MB)", name),
-                             "Memory that it allocated, added up; 1 MB is 2^20 bytes.", memory),
-                    Text(fmt::format("{} Operator Number", name), "Number of calls.", 25)});
+    return ForSide(
+        side,
+        {Decimals(fmt::format("{} Allocated Duration(ms)", name),
+                  "How long the operator's allocations were held, added up, in ms.", duration),
+         Decimals(fmt::format("{} Allocated Memory(MB)", name),
+                  "Memory that the operator allocated, added up, in MB of 2^20 bytes.", memory),
+         Text(fmt::format("{} Operator Number", name), "Number of calls of the operator.", 25)});
   };
   Sheet sheet = CompareSheet(
       "MemoryCompareStatistic",
       {{Text("Top", kOrderMeaning, 10), BoldText("Operator Name", "The operator.")},
        of_side(Side::kBase, "Base", 25, 30),
        of_side(Side::kComparison, "Comparison", 27, 33),
-       {Difference("Diff Memory(MB)", "Memory of the comparison minus that of the base."),
+       {Difference("Diff Memory(MB)",
+                   "Memory of the comparison minus that of the base, in MB of 2^20 bytes."),
         Growth("Diff Ratio", RatioMeaning("Memory"))}},
       input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
@@ -184,8 +186,9 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
 Sheet DetailSheet(const CompareInput& input, const std::shared_ptr<const Memories>& memories) {
   constexpr double kKilobyte = 1024;
   Sheet sheet = OpPairSheet(
-      input, "MemoryCompare", Text("Allocated Details", "Its allocations, a line each."),
-      Decimals("Size(KB)", "Memory that it allocated; 1 KB is 1024 bytes."), kKilobyte,
+      input, "MemoryCompare",
+      Text("Allocated Details", "Allocations of the operator, one per line."),
+      Decimals("Size(KB)", "Memory that the operator allocated, in KB of 1024 bytes."), kKilobyte,
       [memories](Side side, std::size_t op) {
         const OpMemory& memory = memories->Of(side);
         OpDetails details;
@@ -217,8 +220,8 @@ void CompareMemory(const CompareInput& input, Report& report) {
           report);
     } else if (memories->Of(side).unplaced() > 0) {
       report.notes.push_back(
-          fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are "
-                      "left out",
+          fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are"
+                      " left out",
                       kSheets, memories->Of(side).unplaced(), input.Path(side)));
     }
   }

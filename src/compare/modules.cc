@@ -44,8 +44,8 @@ std::string ClassOf(std::string_view name) {
 
 std::vector<Column> FirstColumns() {
   return {Text("Order Id", kOrderMeaning, 10), Text("Module Class", "The class of the module."),
-          Text("Module Level", "Number of modules around it.", 15),
-          Text("Module Name", "The module with those around it, joined by '/'.", 35),
+          Text("Module Level", "Number of modules around the module.", 15),
+          Text("Module Name", "The module and the modules around it, joined by '/'.", 35),
           Text("Operator Name", "The operator; [ TOTAL ] for the whole module.", 25)};
 }
 
@@ -56,7 +56,7 @@ std::vector<Column> LastColumns(std::string_view unit) {
                      "Self time of the comparison minus that of the base."),
           Growth("Diff Total Ratio", RatioMeaning("Total time"), 15),
           Text("Base Call Stack", "Where the base called the operator.", 30),
-          Text("Comparison Call Stack", "Where the comparison called it.", 30)};
+          Text("Comparison Call Stack", "Where the comparison called the operator.", 30)};
 }
 
 // --- ModuleCompareStatistic ---
@@ -168,12 +168,13 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
   Sheet sheet = CompareSheet(
       "ModuleCompareStatistic",
       {FirstColumns(),
-       ForBothSides({Text("Kernel Details", "The device work of the row, a line each."),
-                     Decimals("Device Self Time(ms)",
-                              "Time of the device work that runs in no module within."),
-                     Text("Number", "Calls of the module or operator.", 10),
-                     Decimals("Device Total Time(ms)",
-                              "Time of the device work with that of the modules within.")}),
+       ForBothSides(
+           {Text("Kernel Details", "Device work of the row, one piece per line."),
+            Decimals("Device Self Time(ms)",
+                     "Time of the row's device work without that of the modules inside it."),
+            Text("Number", "Calls of the module or operator.", 10),
+            Decimals("Device Total Time(ms)",
+                     "Time of the row's device work with that of the modules inside it.")}),
        LastColumns("ms")},
       input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
@@ -342,12 +343,13 @@ Sheet DetailSheet(const CompareInput& input,
   Sheet sheet = CompareSheet(
       "ModuleCompare",
       {std::move(first),
-       ForBothSides({Text("Operator Name", "The operator; of a module TOTAL.", 25),
-                     Text("Kernel Details", "The device work it launched, a line each."),
-                     Decimals("Device Self Time(us)",
-                              "Time of the device work that runs in no module within."),
-                     Decimals("Device Total Time(us)",
-                              "Time of the device work with that of the modules within.")}),
+       ForBothSides(
+           {Text("Operator Name", "The operator; TOTAL for a whole module.", 25),
+            Text("Kernel Details", "Device work that the operator launched, one piece per line."),
+            Decimals("Device Self Time(us)",
+                     "Time of the row's device work without that of the modules inside it."),
+            Decimals("Device Total Time(us)",
+                     "Time of the row's device work with that of the modules inside it.")}),
        LastColumns("us")},
       input);
   sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
@@ -366,8 +368,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
     all = false;
     if (input.Trace(side).host_ops.Empty()) continue;  // which is reported anyway
     NoteNotCollected(
-        fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators "
-                    "are compared instead; collect with with_stack=True or with_modules=True",
+        fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators"
+                    " are compared instead; collect with with_stack=True or with_modules=True",
                     input.Path(side)),
         report);
   }
@@ -379,8 +381,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
   for (std::size_t i = 0; i < trees.size(); ++i) {
     if (!trees[i].forward.too_deep && !trees[i].backward.too_deep) continue;
     report.notes.push_back(
-        fmt::format("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators "
-                    "are compared instead",
+        fmt::format("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators"
+                    " are compared instead",
                     input.Path(kSides[i]), kModulesTooDeep));
     return false;
   }
@@ -391,8 +393,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
   bool has_stacks = false;
   report.sheets.push_back(DetailSheet(input, built, std::move(pairs), has_stacks));
   if (!has_stacks) {
-    NoteNotCollected(fmt::format("ModuleCompare: {} has no call stacks of operators; collect with "
-                                 "with_stack=True to see them",
+    NoteNotCollected(fmt::format("ModuleCompare: {} has no call stacks of operators; collect with"
+                                 " with_stack=True to see them",
                                  input.Path(Side::kComparison)),
                      report);
   }

@@ -97,9 +97,10 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
       std::move(name),
       {{Text("Order Id", kOrderMeaning, 10)},
        ForBothSides(
-           {BoldText("Operator Name", "The call of an operator; empty where the side lacks it."),
-            Text("Input Shape", "Shapes of its inputs."),
-            Text("Input Type", "Data types of its inputs."), std::move(details_column),
+           {BoldText("Operator Name",
+                     "The operator that was called; empty where this side lacks the call."),
+            Text("Input Shape", "Shapes of the operator's inputs."),
+            Text("Input Type", "Data types of the operator's inputs."), std::move(details_column),
             sum_column}),
        {Difference("Diff " + sum.substr(last_word),
                    fmt::format("{} of the comparison minus that of the base.", what)),
@@ -119,8 +120,8 @@ bool HaveOperators(const CompareInput& input, Report& report) {
     all = false;
     if (!input.Trace(side).HasTimeline()) continue;  // named when it was read
     report.notes.push_back(
-        fmt::format("{}: no host operators, so nothing is known of operators, modules, "
-                    "their memory and API times{}",
+        fmt::format("{}: no host operators, so operators, modules, their memory and API times are"
+                    " unknown{}",
                     input.Path(side),
                     IsOfMonitor(input.Path(side)) ? "" : "; collect with ProfilerActivity.CPU"));
   }

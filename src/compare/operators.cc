@@ -31,19 +31,21 @@ ExactSum TimeOf(const OpTree& tree, std::size_t op) {
 
 Sheet StatisticSheet(const CompareInput& input) {
   const auto of_side = [&](Side side, const char* name, double width) {
-    return ForSide(side,
-                   {Decimals(fmt::format("{} Device Duration(ms)", name),
-                             "Time of the device work that its calls launched.", width),
-                    Text(fmt::format("{} Operator Number", name), "Number of calls.", width)});
+    return ForSide(
+        side,
+        {Decimals(fmt::format("{} Device Duration(ms)", name),
+                  "Time of the device work that the operator's calls launched, in ms.", width),
+         Text(fmt::format("{} Operator Number", name), "Number of calls of the operator.", width)});
   };
-  Sheet sheet = CompareSheet(
-      "OperatorCompareStatistic",
-      {{Text("Top", kOrderMeaning, 10), BoldText("Operator Name", "The operator.")},
-       of_side(Side::kBase, "Base", 25),
-       of_side(Side::kComparison, "Comparison", 30),
-       {Difference("Diff Duration(ms)", "Device time of the comparison minus that of the base."),
-        Growth("Diff Ratio", RatioMeaning("Device time"))}},
-      input);
+  Sheet sheet =
+      CompareSheet("OperatorCompareStatistic",
+                   {{Text("Top", kOrderMeaning, 10), BoldText("Operator Name", "The operator.")},
+                    of_side(Side::kBase, "Base", 25),
+                    of_side(Side::kComparison, "Comparison", 30),
+                    {Difference("Diff Duration(ms)",
+                                "Device time of the comparison minus that of the base, in ms."),
+                     Growth("Diff Ratio", RatioMeaning("Device time"))}},
+                   input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
@@ -70,17 +72,18 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  Sheet sheet = OpPairSheet(input, "OperatorCompare",
-                            Text("Kernel Details", "The device work it launched, a line each."),
-                            Decimals("Device Duration(us)", "Time of that work."), 1e3,
-                            [&input](Side side, std::size_t op) {
-                              OpDetails details{.known = KnowsDeviceTimes(input, side)};
-                              input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
-                                details.sum.Add(work.Time());
-                                details.lines += DescribeWork(input.Trace(side), work);
-                              });
-                              return details;
-                            });
+  Sheet sheet = OpPairSheet(
+      input, "OperatorCompare",
+      Text("Kernel Details", "Device work that the operator launched, one piece per line."),
+      Decimals("Device Duration(us)", "Time of the device work that the operator launched, in us."),
+      1e3, [&input](Side side, std::size_t op) {
+        OpDetails details{.known = KnowsDeviceTimes(input, side)};
+        input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
+          details.sum.Add(work.Time());
+          details.lines += DescribeWork(input.Trace(side), work);
+        });
+        return details;
+      });
   sheet.least_change = LeastChange(input, RowsOf::kOneStep, 1e3);
   return sheet;
 }

@@ -96,7 +96,7 @@ class ServingChanges {
                     whole.Text(whole.Rounded(comparison_e2e)), whole.unit(),
                     GrowthOf(base_e2e, comparison_e2e))};
     if (common.empty())
-      lines.push_back("no phase and size of the steps is on both sides: nothing is compared");
+      lines.push_back("no steps of the same phase and size are on both sides: nothing is compared");
     for (std::size_t i = 0; i < std::min(kMax, common.size()); ++i) {
       const OneSide &base = (*common[i])[0], &comparison = (*common[i])[1];
       const bool by_token = base.per_token > 0 && comparison.per_token >= 0;
@@ -138,24 +138,26 @@ class ServingChanges {
   /// A row for each phase and size of either side.
   Sheet MakeSheet() const {
     std::vector<Column> of_side = {
-        Text("Steps", "Number of steps, without those of warm-up."),
-        Decimals("Median Duration(us)", "Median of the time from step to step."),
+        Text("Steps", "Number of steps, without warm-up steps."),
+        Decimals("Median Duration(us)", "Median of the time from step to step, in us."),
         Decimals("Time per Prompt Token(us)",
-                 "Of prefill: median of the step by tokens of the prompts."),
+                 "Prefill: median of the step time divided by the prompt tokens, in us."),
         Decimals("Time to Next Token(us)",
-                 "Of decode: median of how long a request waits for its next token.")};
+                 "Decode: median of the time until a request gets its next token, in us.")};
     for (std::size_t part = 0; part < kServingParts; ++part) {
       const std::string title(TitleOf(static_cast<ServingPart>(part)));
-      of_side.push_back(
-          Decimals(fmt::format("{}(us)", title), fmt::format("Of the mean step: {}.", title)));
+      of_side.push_back(Decimals(fmt::format("{}(us)", title),
+                                 fmt::format("Time in the mean step, in us: {}.", title)));
     }
     Sheet sheet = CompareSheet(
         "ServingPhases",
         {{Text("Phase", "prefill, decode, mixed, dummy or unknown."),
-          Text("Size", "Steps of one phase and size are compared with each other.", 24)},
+          Text("Size",
+               "Size of the steps; steps of one phase and size are compared with each other.", 24)},
          ForBothSides(of_side),
-         {Growth("Diff Ratio",
-                 RatioMeaning("Time per prompt token or to the next one, or else the step,"))}},
+         {Growth(
+             "Diff Ratio",
+             RatioMeaning("Time per prompt token or to the next token, or else the step time,"))}},
         input_);
     for (const auto& [phase, sides] : phases_) {
       const std::size_t present = sides[0].steps.empty() ? 1 : 0;
@@ -297,15 +299,15 @@ void CompareOverall(const CompareInput& input, Report& report) {
       complete = false;
     } else if (!metrics.has_categories) {
       report.notes.push_back(fmt::format(
-          "OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is "
-          "N/A; collect with profiler_level Level1 or higher and keep "
-          "kernel_details.csv beside the trace",
+          "OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is"
+          " N/A; collect with profiler_level Level1 or higher and keep"
+          " kernel_details.csv beside the trace",
           input.Path(side)));
     }
     if (metrics.has_too_many_groups) {
       report.notes.push_back(fmt::format(
-          "OverallMetrics: {} has {} communication groups, more than a rank can have; they are "
-          "counted as one",
+          "OverallMetrics: {} has {} communication groups, more than a rank can have; they are"
+          " counted as one",
           input.Path(side), input.Trace(side).comm_groups.Size()));
     }
   }
@@ -319,8 +321,8 @@ void JudgeKernels(const Contents& recorded, Verdict& verdict) {
                   "kernels have no type and no core: the breakdown of computing time is N/A",
                   "profiler_level=Level1, and kernel_details.csv kept beside the trace");
   verdict.AddLack(!no_cores && recorded.kernel_types == Recorded::kNo,
-                  "kernels have no operator type: those that no operator launched are "
-                  "distinguished by core only",
+                  "kernels have no operator type: those that no operator launched are"
+                  " distinguished by core only",
                   "profiler_level=Level1");
   verdict.AddLack(
       recorded.counters == Recorded::kNo,
@@ -340,8 +342,8 @@ void JudgeCommunication(const RankFacts& facts, Verdict& verdict) {
   const bool database = facts.kind == CaptureKind::kNpuDb;
   verdict.AddLack(
       recorded.bandwidths == Recorded::kNo,
-      database ? "bandwidths are unknown: they are read from the communication.json of text "
-                 "captures"
+      database ? "bandwidths are unknown: they are read from the communication.json of text"
+                 " captures"
                : "no communication.json: bandwidths are unknown",
       database ? "export_type=Text with profiler_level=Level1" : "profiler_level=Level1");
 }
@@ -355,11 +357,11 @@ Verdict JudgeOverall(const RankFacts& facts) {
                         .AddUnknown(facts.recorded.device_tasks, "device activity");
   if (facts.kind != CaptureKind::kGpu) {
     verdict.AddLack(facts.kind == CaptureKind::kNpuText && facts.single_file,
-                    "only the trace was given: the breakdown, bandwidths and memory use are in the "
-                    "files beside it",
+                    "only the trace was given: the breakdown, bandwidths and memory use are in the"
+                    " files beside it",
                     "give the directory of the capture");
     verdict.AddLack(facts.kind == CaptureKind::kNpuKineto,
-                    "traces of torch.profiler have no copies of NPUs", kCollectByTorchNpu);
+                    "torch.profiler traces of NPUs have no copies", kCollectByTorchNpu);
     JudgeKernels(facts.recorded, verdict);
     JudgeCommunication(facts, verdict);
   }

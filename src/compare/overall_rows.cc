@@ -273,8 +273,8 @@ std::vector<Column> OverallColumns() {
   std::vector<Column> columns = {{.name = "Index",
                                   .format = Format::kInteger,
                                   .width = 40,
-                                  .meaning = "The part of the end-to-end time; `level` says how "
-                                             "deep it lies in the parts before it."}};
+                                  .meaning = "The part of the end-to-end time; `level` says how"
+                                             " deep it lies in the parts before it."}};
   for (const Side side : {Side::kBase, Side::kComparison}) {
     columns.push_back({.name = "Duration(ms)",
                        .format = Format::kDecimals2,

@@ -23,10 +23,10 @@ constexpr Threshold kMemoryRetries{
     "allocations free memory and ask again this many times per step"},
     kMemoryInPieces{
         "in_pieces", 1.4, 1, 1e6,
-        "the memory is in pieces if the allocator holds this many times what its tensors take"},
+        "the memory is fragmented if the allocator holds this many times what its tensors take"},
     kWrittenBeside{"written_beside", 0.2, 0, 1e6,
-                   "element-wise operators write this share of the memory in a step beside what "
-                   "they read"};
+                   "element-wise operators write this share of the memory in a step beside what"
+                   " they read"};
 
 constexpr MetricInfo kDifferentValues{
     "different_values", "count", {"{} different values", "{} 种不同取值"}},
@@ -244,7 +244,7 @@ AdvicePart CaptureWithout(Fits fits, Wording text, std::string_view option, Acti
   return If(fits, {text, Capture({{option, std::move(value)}})});
 }
 AdvicePart CaptureSkipped() {
-  return {{"capture what 'Not judged' names", "采集“无法判断”所列的数据"},
+  return {{"capture what 'Not judged' lists", "采集“无法判断”所列的数据"},
           Capture({{"what", std::string("skipped")}})};
 }
 
@@ -264,7 +264,7 @@ const FindingType kMemPressure =
           {"the device memory is full", "设备内存不足"},
           {.looked_at = {"allocations that waited for the device, freed memory and asked again",
                          "等待设备、释放后重试的内存分配"},
-           .refuted_by = {"no retry: how full the memory is says nothing by itself",
+           .refuted_by = {"no retry: full memory alone is not a problem",
                           "没有重试：占用率本身不说明问题"},
            .categories = {TimeCategory::kMemory},
            .needs = {Record::kCalls},
@@ -302,7 +302,8 @@ const FindingType kCaptureOverhead = Opportunity(
 const FindingType kCaptureWarmup = Opportunity(
     Area::kCapture, "capture.warmup", {"platform"},
     {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
-    {.looked_at = {"how many steps count, and how much of a window is the start of the program",
+    {.looked_at = {"the number of steps that count, and the share of the window that is the start"
+                   " of the program",
                    "计入的 step 数；程序启动占窗口的比例"},
      .refuted_by = {"three steps or more", "至少三个 step"},
      .conclude =
@@ -318,9 +319,9 @@ const FindingType kCaptureWarmup = Opportunity(
 const FindingType kCaptureMissing = Opportunity(
     Area::kCapture, "capture.missing", {"platform"},
     {"the captures do not show all causes", "采集数据不足以判断全部原因"},
-    {.looked_at = {"which records the captures lack, for causes that the job can have",
+    {.looked_at = {"records that the captures lack, for causes that the job can have",
                    "对该作业可能的原因，采集缺少的数据"},
-     .refuted_by = {"all records are there", "数据齐全"},
+     .refuted_by = {"all records are present", "数据齐全"},
      .conclude = CheckMissing,
      .advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
                     {{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},

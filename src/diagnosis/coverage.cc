@@ -29,7 +29,7 @@ Wording WordsOf(Record record, bool on_gpu) {
       return {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"};
     case Record::kLinkLimits:
     case Record::kMemoryLimits:
-      return {"what the chip and its links move at most", "芯片及其链路的最大带宽"};
+      return {"peak rates of the chip and its links", "芯片及其链路的最大带宽"};
     case Record::kTransfers:
     case Record::kSizes:
       return {"sizes and peers of transfers", "传输的大小和对端"};
@@ -223,7 +223,7 @@ class FindingCoverage {
     }
     if (IsGpu() && !by_operators) {
       diagnosis_.not_judged.push_back({&kOpUnfused,
-                                       {"operators that asked for kernels", "下发 kernel 的算子"},
+                                       {"operators that launched kernels", "下发 kernel 的算子"},
                                        {"ProfilerActivity.CPU"},
                                        {}});
     }

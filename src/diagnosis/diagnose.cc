@@ -111,7 +111,7 @@ TimeNs DoubtOf(const Job& job, const Finding& finding) {
     const auto is_named = [&](RankId rank) {
       return std::ranges::find(finding.ranks, rank) != finding.ranks.end();
     };
-    // Who was not captured is seen by all others, and a rank that changes may be any.
+    // Uncaptured ranks are seen by all others; a jittering rank may be any of them.
     const bool rests_on_it = finding.Is(kRankLate) || finding.ranks.empty() ||
                              is_named(doubt.first) || is_named(doubt.second);
     if (rests_on_it) most = std::max(most, doubt.residual);
@@ -119,7 +119,7 @@ TimeNs DoubtOf(const Job& job, const Finding& finding) {
   return most;
 }
 
-// When ranks came that were not captured: as if they did what the captured ones do.
+// Removes the lateness of uncaptured ranks: they then do what the captured ones do.
 Removal ArrivalsOfOthers(const Job& job) {
   Removal removal;
   removal.cuts = job.graph.before_late;
@@ -128,8 +128,8 @@ Removal ArrivalsOfOthers(const Job& job) {
   return removal;
 }
 
-// Findings are told, and what saves nothing at all passes its check. The rest is hidden behind
-// findings.
+// Candidates that save enough are findings, those that save nothing have passed. The rest is hidden
+// behind findings.
 void FindHidden(const Job& job, StepReplays& replays, std::vector<Finding> rest,
                 Diagnosis& diagnosis) {
   if (diagnosis.findings.empty()) return;
@@ -170,7 +170,7 @@ Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
   for (const DiagnosedRank& rank : ranks) captured.insert(rank.rank);
   for (const RankIndex rank : choice.whole) chosen.push_back(ranks[rank]);
   if (std::ranges::all_of(chosen, [](const auto& rank) { return rank.part->is_outline; }))
-    Fail(ErrorKind::kInput, "no part can be read whole; make the parts again with --fresh");
+    Fail(ErrorKind::kInput, "no part can be read completely; make the parts again with --fresh");
   JobOperations operations = JoinOperations(chosen, thresholds, captured);
   return MakeJob(std::move(chosen), std::move(operations), thresholds);
 }

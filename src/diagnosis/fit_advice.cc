@@ -27,7 +27,7 @@ std::vector<DiagnosedRank> RanksOf(const Job& job, const Finding& found) {
   for (const DiagnosedRank& rank : job.ranks) {
     if (found.Concerns(rank.rank)) ranks.push_back(rank);
   }
-  // Nothing is known of ranks that were not captured but that they are of the same job.
+  // Uncaptured ranks have no settings of their own: those of the whole job stand for them.
   return ranks.empty() ? job.ranks : ranks;
 }
 

@@ -213,13 +213,14 @@ void AddLongStep(Conclusions& conclusions) {
 const FindingType kStepLong = Fault(
     Area::kRanks, "step.long", {"platform", "framework"},
     {"one step takes much longer than the others", "个别 step 明显更长"},
-    {.looked_at = {"each step of a rank beside the median of its others, by class of work",
-                   "同一张卡的各 step 与其余 step 中位数的对比"},
-     .refuted_by = {"the step only waits for another rank, or another finding has taken that time",
+    {.looked_at =
+         {"each step of a rank compared with the median of its other steps, by class of work",
+          "同一张卡的各 step 与其余 step 中位数的对比"},
+     .refuted_by = {"the step only waits for another rank, or another finding covers that time",
                     "该 step 只是在等其他卡；或该时间已由其他项解释"},
      .applies = [](const Coverage& job) { return job.steps >= job.thresholds[kFewSteps]; },
      .conclude = AddLongStep,
-     .advice = {{{{"look what runs on the node then (logs, other processes)",
+     .advice = {{{{"see what runs on the node at that time (logs, other processes)",
                    "查看此时该节点上运行的任务（日志、其他进程）"},
                   Check("what else runs in that step")}}},
      .thresholds = {&kLongRatio}});

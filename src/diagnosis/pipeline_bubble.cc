@@ -13,7 +13,7 @@
 namespace mpa {
 namespace {
 
-constexpr Threshold kBubbleShare{"share", 0.05, 0, 1, "a smaller ideal bubble is not reported"};
+constexpr Threshold kBubbleShare{"share", 0.05, 0, 1, "smaller ideal bubbles are not reported"};
 
 constexpr MetricInfo kIdealBubble{"ideal_bubble", "share", {"ideal bubble {}", "理论气泡 {}"}},
     kMicroBatches{"micro_batches", "count", {"{} micro-batches", "{} 个 micro-batch"}};
@@ -78,7 +78,7 @@ void AddBubble(Conclusions& conclusions) {
 const FindingType kPpBubble = Opportunity(
     Area::kCommunication, "pp.bubble", {"model"},
     {"too few micro-batches fill the pipeline", "micro-batch 过少导致流水线气泡"},
-    {.looked_at = {"stages, micro-batches and the idle time that they imply",
+    {.looked_at = {"stages, micro-batches and the idle time that follows from them",
                    "流水级数、micro-batch 数及其气泡"},
      .refuted_by = {"the bubble is hidden or small, or a stage is the cause",
                     "气泡很小或被掩盖；或由某一级导致"},

@@ -164,8 +164,8 @@ const Finding& FindingAsked(const Diagnosis& diagnosis, const std::string& key) 
   for (const Finding& hidden : diagnosis.hidden) {
     if (hidden.key != key && hidden.type->id != key) continue;
     Fail(ErrorKind::kUsage,
-         "no finding '{}': alone it saves {} ms, but hardly anything more once others are fixed; "
-         "ask for {}",
+         "no finding '{}': alone it saves {} ms, but hardly anything once others are fixed; ask for"
+         " {}",
          key, MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, " or "));
   }
   if (keys.empty()) FailWithoutFindings(key, diagnosis.thresholds);

@@ -17,7 +17,7 @@ namespace {
 constexpr Threshold kStallShare{"share", 0.1, 0, 1,
                                 "reading prompts takes at least this share of the time"},
     kStallRatio{"ratio", 3, 1, 1000,
-                "a token that waits for a prompt comes after this many times the usual time"};
+                "a token that waits for a prompt takes this many times the usual time"};
 
 constexpr MetricInfo kStalls{"stalls", "count", {"{} times", "{} 次"}},
     kStalledShare{"stalled_share", "share", {"{} of the time", "占时间的 {}"}},

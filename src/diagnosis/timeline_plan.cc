@@ -109,8 +109,8 @@ class Planner {
       const std::size_t more = unknown.size() - std::min(unknown.size(), kNamed);
       unknown.resize(unknown.size() - more);
       plan_.notes.push_back(fmt::format(
-          "no collectives tell how the {} of {} {}{} from that of rank {}: times are shown as "
-          "recorded, or with the first steps at one moment where the ranks have no time in common",
+          "no collectives tell how the {} of {} {}{} from that of rank {}: times are shown as"
+          " recorded, or with the first steps at one moment where the ranks have no time in common",
           Plural(Number(unknown.size()), "clock"), Plural(Number(unknown.size()), "rank"),
           RankNames(unknown, ", "),
           more > 0              ? fmt::format(" and {} more differ", more)

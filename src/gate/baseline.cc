@@ -103,7 +103,7 @@ TimesByName TimesFromJson(const json& object, const char* key) {
     }
     times[name] = {AsAmount(pair[0], name.c_str()), AsAmount(pair[1], name.c_str())};
     sum += times[name].ns;
-    if (sum > kMaxAmount) Fail(ErrorKind::kCorrupt, "{}: no step takes as long as all of it", key);
+    if (sum > kMaxAmount) Fail(ErrorKind::kCorrupt, "{}: it is longer than the step", key);
   }
   return times;
 }

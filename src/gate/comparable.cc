@@ -149,7 +149,7 @@ std::string MismatchText(const std::vector<GateMismatch>& mismatches) {
   return text;
 }
 
-// First steps that say nothing of the others.
+// First steps (warm-up) that are not representative of the others.
 
 namespace {
 
@@ -251,8 +251,8 @@ std::string WarmupHint(std::size_t min_steps, const std::vector<RunSummary>& bas
       fewest > min_steps ? ""
                          : fmt::format(" --min_steps {}", std::max<std::size_t>(fewest - 1, 1));
   return fmt::format(
-      "the first step takes up to {:.2f} times as long as the later ones; if it is warm-up, leave "
-      "it out with --warmup 1{}",
+      "the first step takes up to {:.2f} times as long as the later ones; if it is warm-up, leave"
+      " it out with --warmup 1{}",
       slowest, fewer);
 }
 

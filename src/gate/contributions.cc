@@ -28,7 +28,7 @@ ChangeNode WholeOf(std::string name, std::vector<ChangeNode> children) {
   return whole;
 }
 
-// What a side does not have takes no time.
+// Missing entries count as 0.
 Runs SamplesOrNone(const std::vector<RunSummary>& runs, MetricKind kind) {
   Runs samples = SamplesOf(runs, {kind, ""});
   return samples.empty() ? Runs{{0}} : samples;
@@ -339,9 +339,9 @@ std::string MismatchLine(const std::vector<GateMismatch>& mismatches, std::size_
     }
   }
   if (!list.empty()) {
-    advice += fmt::format(
-        "{}collect both sides alike, or say that it does not matter with --allow_mismatch {}",
-        advice.empty() ? "" : "; ", list);
+    advice +=
+        fmt::format("{}collect both sides alike, or allow the difference with --allow_mismatch {}",
+                    advice.empty() ? "" : "; ", list);
   }
   return fmt::format("{} {}: {}", Word(GateVerdict::kNotComparable), MismatchText(mismatches),
                      advice);

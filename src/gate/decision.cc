@@ -76,8 +76,8 @@ std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& fl
   if (size <= kNoiseFactor * judged.noise) {
     return fmt::format("not above three times the noise, {}; {}",
                        amount(std::llround(kNoiseFactor * judged.noise)),
-                       IsLearned(judged, floors) ? "only a limit above it decides, since --noise "
-                                                   "says how runs differ"
+                       IsLearned(judged, floors) ? "only a limit above it decides, since --noise"
+                                                   " says how runs differ"
                                                  : more_runs);
   }
   const double margin = HasFewRuns(judged) ? kMarginOfNoise * judged.noise : 0;

@@ -22,24 +22,26 @@ constexpr std::string_view kMetricsSheet = "Metrics", kExplanationSheet = "Expla
 
 SheetColumns<GateMetric> MetricColumns() {
   using Item = GateMetric;
-  return {
-      TextColumn<&Item::name>("metric", 30, "The metric, such as step_time."),
-      {NamedColumn("unit", Format::kText, 8, "ns, bytes or count."),
-       [](const Item& item) -> Cell { return std::string(ProgramUnit(item.quantity)); }},
-      {NamedColumn("verdict", Format::kText, 14,
-                   "ok, improved, regression, undecided, inconclusive."),
-       [](const Item& item) -> Cell { return std::string(VerdictName(item.verdict)); }},
-      CountColumn<&Item::base>("base", 16, "Median of the base."),
-      CountColumn<&Item::comparison>("comparison", 16, "Median of the comparison."),
-      CountColumn<&Item::Change>("change", 16, "Comparison less base."),
-      NumberColumn<&Item::ChangePercent>("change_percent", Format::kDecimals2, 14,
-                                         "The change in percent of the base."),
-      TextColumn<&Item::limit>("limit", 24, "The limit; empty for what is watched only."),
-      NumberColumn<&Item::noise>("noise", Format::kDecimals2, 14,
-                                 "Standard deviation, in the unit."),
-      NumberColumn<&Item::probability>("probability", Format::kDecimals4, 12,
-                                       "Probability of values as high as these without a change."),
-      TextColumn<&Item::reason>("reason", 60, "Why the verdict is not what the change suggests.")};
+  return {TextColumn<&Item::name>("metric", 30, "The metric, such as step_time."),
+          {NamedColumn("unit", Format::kText, 8, "ns, bytes or count."),
+           [](const Item& item) -> Cell { return std::string(ProgramUnit(item.quantity)); }},
+          {NamedColumn("verdict", Format::kText, 14,
+                       "ok, improved, regression, undecided, inconclusive."),
+           [](const Item& item) -> Cell { return std::string(VerdictName(item.verdict)); }},
+          CountColumn<&Item::base>("base", 16, "Median of the base."),
+          CountColumn<&Item::comparison>("comparison", 16, "Median of the comparison."),
+          CountColumn<&Item::Change>("change", 16, "Comparison minus base."),
+          NumberColumn<&Item::ChangePercent>("change_percent", Format::kDecimals2, 14,
+                                             "The change in percent of the base."),
+          TextColumn<&Item::limit>("limit", 24,
+                                   "Limit of the metric; empty if the metric is only watched."),
+          NumberColumn<&Item::noise>("noise", Format::kDecimals2, 14,
+                                     "Standard deviation of the runs, in the unit of the row."),
+          NumberColumn<&Item::probability>(
+              "probability", Format::kDecimals4, 12,
+              "Probability of values as high as these if nothing changed."),
+          TextColumn<&Item::reason>("reason", 60,
+                                    "Why the verdict differs from what the change suggests.")};
 }
 
 // A part with what it is a part of.
@@ -54,31 +56,32 @@ SheetColumns<PartItem> PartColumns() {
   return {
       TextColumn<&Item::of>(
           "part_of", 16,
-          "contributions (they add up to the change), causes (of a job, so do they), "
-          "host_calls or operators."),
+          "contributions or causes (in a job; both add up to the change), host_calls, or"
+          " operators."),
       TextColumn<&Item::part, &Part::kind>(
           "kind", 14, "component, cause, kernel, collective, operator, host, remainder."),
-      TextColumn<&Item::part, &Part::name>("name", 60, "What it is."),
+      TextColumn<&Item::part, &Part::name>("name", 60, "Name of the part."),
       TextColumn<&Item::part, &Part::category>(
           "leaf", 20,
-          "Its leaf in the accounting of advisor, such as free.copy, or the key of the "
-          "finding; empty: none."),
+          "Leaf of advisor's accounting, such as free.copy, or key of the finding; empty: none."),
       CountColumn<&Item::part, &Part::base>("base_ns", 16, "Time in the median step of the base."),
       CountColumn<&Item::part, &Part::comparison>("comparison_ns", 16,
                                                   "Time in the median step of the comparison."),
-      CountColumn<&Item::part, &Part::Change>("change_ns", 16, "Comparison less base."),
-      CountColumn<&Item::part, &Part::base_count>("base_calls", 12,
-                                                  "Calls in the median step; 0: not counted."),
+      CountColumn<&Item::part, &Part::Change>("change_ns", 16, "Comparison minus base."),
+      CountColumn<&Item::part, &Part::base_count>(
+          "base_calls", 12, "Calls in the median step of the base; 0: not counted."),
       CountColumn<&Item::part, &Part::comparison_count>(
-          "comparison_calls", 16, "Calls in the median step; 0: not counted.")};
+          "comparison_calls", 16, "Calls in the median step of the comparison; 0: not counted.")};
 }
 
 SheetColumns<GateMismatch> MismatchColumns() {
   using Item = GateMismatch;
-  return {TextColumn<&Item::field>("field", 30, "What differs in how the sides were collected."),
-          TextColumn<&Item::base>("base", 30, "Its value in the base."),
-          TextColumn<&Item::comparison>("comparison", 30, "Its value in the comparison."),
-          CountColumn<&Item::allowed>("allowed", 10, "1 if --allow_mismatch names it.")};
+  return {
+      TextColumn<&Item::field>("field", 30,
+                               "Setting that differs between the collections of the two sides."),
+      TextColumn<&Item::base>("base", 30, "Value of the setting in the base."),
+      TextColumn<&Item::comparison>("comparison", 30, "Value of the setting in the comparison."),
+      CountColumn<&Item::allowed>("allowed", 10, "1 if --allow_mismatch names the setting.")};
 }
 
 SummaryTable MetricsTable(const GateReport& gate) {
@@ -116,7 +119,8 @@ WorkbookSummary SummariseGate(const GateReport& gate) {
   WorkbookSummary summary;
   summary.title = "The verdict of the gate";
   summary.lines = {gate.headline};
-  if (gate.partial) summary.lines.emplace_back("judged on partial data: parts were left out");
+  if (gate.partial)
+    summary.lines.emplace_back("judged on partial data: parts of the input were left out");
   if (std::string settings = SettingsLine(gate.settings); !settings.empty())
     summary.lines.push_back(std::move(settings));
   if (!gate.hint.empty()) summary.lines.push_back(gate.hint);

@@ -74,12 +74,12 @@ bool AllEmpty(const Runs& runs) {
   return std::ranges::all_of(runs, [](const auto& samples) { return samples.empty(); });
 }
 
-// Growth that is too small to be of interest, where nobody says what is.
+// Growth that is too small to be of interest, where no option sets a floor.
 constexpr std::int64_t kMinAbsNs = 20'000, kMinAbsBytes = 1'000'000;
 constexpr double kMinShare = 0.1;  // percent of the step
 
-// A floor made for steps says nothing of a kernel of 100 us: it is a hundredth of the metric at
-// most. It stays at a twentieth of the usual one, 1 us, because single tasks jitter by that, and
+// A floor made for steps is too large for a kernel of 100 us, so it is at most a hundredth of the
+// metric. It stays at a twentieth of the usual one, 1 us, because single tasks jitter by that, and
 // growth from nothing has no metric to scale with.
 std::int64_t ScaledFloor(std::int64_t floor, std::int64_t usual, double value) {
   constexpr double kPart = 0.01;
@@ -106,8 +106,8 @@ std::string PatternHint(const Metric& metric, const std::vector<RunSummary>& run
   switch (metric.kind) {
     case MetricKind::kOp:
       return fmt::format(
-          "; op: matches types of kernels ({}), or with '::' the framework's operators "
-          "({}); kernel: matches names of kernels",
+          "; op: matches types of kernels ({}), or with '::' the framework's operators"
+          " ({}); kernel: matches names of kernels",
           such_as(longest(&Breakdown::op_types), "MatMulV2"),
           such_as(longest(&Breakdown::operators), "aten::mm"));
     case MetricKind::kKernel:
@@ -153,8 +153,8 @@ class Judging {
     if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
         !HasSamples(base_, metric)) {
       judged.reason +=
-          "; a baseline has only the patterns that it was saved with (--fail_on with "
-          "--save_baseline)";
+          "; a baseline has only the patterns that it was saved with (--fail_on with"
+          " --save_baseline)";
     } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
                (metric.kind == MetricKind::kFree || metric.kind == MetricKind::kCopies)) {
       judged.reason += "; older baselines count copies as free time: save it anew";
@@ -171,7 +171,7 @@ class Judging {
                AllEmpty(base)) {
       judged.reason = paired.alone.empty()
                           ? "no step of a server was found; let the server name its steps"
-                          : "no size of the steps is on both sides";
+                          : "no step size is on both sides";
     } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
                AllZero(base) && AllZero(comparison)) {
       judged.verdict = GateVerdict::kInconclusive;
@@ -233,7 +233,7 @@ class Judging {
     return floors;
   }
 
-  // Floors that nobody gave scale with the metric, whose median is `value`.
+  // Default floors scale with the metric, whose median is `value`.
   void SetFloors(const Rule& rule, double value, Floors& floors) const {
     const bool time = QuantityOf(rule.metric.kind) == Quantity::kTime;
     const std::int64_t usual = time ? kMinAbsNs : kMinAbsBytes;
@@ -317,7 +317,7 @@ std::string GrowthRemark(const GateMetric& growth) {
                      scale.Text(scale.Rounded(growth.base)));
 }
 
-// Adds metrics that nobody asked for, each with what to say of it; they decide nothing.
+// Adds metrics without a rule, each with a remark; they decide nothing.
 void AddWatched(const Judging& judging, const std::vector<RunSummary>& base,
                 const std::vector<RunSummary>& comparison, GateReport& report) {
   constexpr std::size_t kManySteps = 100;
@@ -427,11 +427,11 @@ std::string WhyBaselineStays(const GateReport& report) {
     }
   }
   if (improved || lucky == nullptr) return "";
-  return fmt::format("{} improved by {}, and up to {} may be luck{}", lucky->name,
+  return fmt::format("{} improved by {}, of which up to {} may be chance{}", lucky->name,
                      AmountText(lucky->quantity, -lucky->Change()),
                      AmountText(lucky->quantity, std::llround(lucky->luck)),
-                     lucky->low_confidence ? "; three runs a side, or learned noise (--noise), "
-                                             "lower that"
+                     lucky->low_confidence ? "; three runs a side, or learned noise (--noise),"
+                                             " lower that"
                                            : "");
 }
 

@@ -124,8 +124,8 @@ struct ByteStream::State {
   void RefuseBomb() const {
     if (unpacked <= kSmallText || unpacked / kMaxTextPerByte <= offset) return;
     Fail(ErrorKind::kCorrupt,
-         "the gzip data unpacks to more than {} times its size, unlike any capture; if it is one, "
-         "unpack it with gunzip first",
+         "the gzip data unpacks to more than {} times its size, unlike any capture; if it is one,"
+         " unpack it with gunzip first",
          kMaxTextPerByte);
   }
 };

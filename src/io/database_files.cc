@@ -91,8 +91,8 @@ Header HeaderOf(const FileDescriptor& file) {
 
 [[noreturn]] void FailForMissingPages(const char* what, std::int64_t there, std::int64_t all) {
   Fail(ErrorKind::kCorrupt,
-       "the {} was cut: it has {} of its {} pages, and what is missing would be read as zeros; "
-       "copy it again",
+       "the {} was cut: it has {} of its {} pages, and what is missing would be read as zeros;"
+       " copy it again",
        what, there, all);
 }
 
@@ -152,8 +152,8 @@ bool HasWrites(const std::filesystem::path& path) {
     WaitForWriter(file);
     if (HasJournal(path)) {
       Fail(ErrorKind::kInput,
-           "a write to the database was interrupted, which left {}-journal; copy both files and "
-           "open the copy once with sqlite3, which undoes the write",
+           "a write to the database was interrupted, which left {}-journal; copy both files and"
+           " open the copy once with sqlite3, which rolls the write back",
            path.filename().string());
     }
     const bool has_writes = HasWal(path);

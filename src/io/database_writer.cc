@@ -106,8 +106,8 @@ DatabaseWriter::DatabaseWriter(const std::filesystem::path& path) {
   try {
     if (status != SQLITE_OK) FailToWrite(database_);
     if (!is_new) Distrust(database_);
-    Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
-        "PRAGMA cache_size = -65536; BEGIN");
+    Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+        " PRAGMA cache_size = -65536; BEGIN");
   } catch (...) {
     sqlite3_close(database_);
     throw;

@@ -68,7 +68,7 @@ nlohmann::json ReadJson(const std::filesystem::path& path, std::size_t most) {
   }
   if (bytes > most) {
     Fail(ErrorKind::kCorrupt,
-         "{}: more than {} MB, and no such document of a capture has that many; it is not read",
+         "{}: more than {} MB, which no such document of a capture has; it is not read",
          path.string(), most >> 20);
   }
   const std::string_view text = stream.is_gzip() ? inflated : as_it_is.text();

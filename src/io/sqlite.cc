@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 void FailForDuplicates(const std::string& name) {
   Fail(ErrorKind::kCorrupt,
-       "{}: a query would take far too long for a database of this size; ids that must be unique "
-       "occur many times",
+       "{}: a query would take far too long for a database of this size, because ids that must be"
+       " unique occur many times",
        name);
 }
 
@@ -290,8 +290,8 @@ void Database::ReadSchema() {
   sqlite3_finalize(statement);
   if (excessive) {
     Fail(ErrorKind::kCorrupt,
-         "{}: the schema has thousands of tables, views or indexes; the profiler writes fewer than "
-         "a hundred",
+         "{}: the schema has thousands of tables, views or indexes; the profiler writes fewer than"
+         " a hundred",
          name_);
   }
   HasTable("sqlite_master");  // fails if the file is not a database
@@ -299,8 +299,8 @@ void Database::ReadSchema() {
 
 bool Database::HasTable(std::string_view table) const {
   Statement query = Query(fmt::format(
-      "SELECT type = 'view', sql LIKE 'CREATE%VIRTUAL%TABLE%' AND NOT rootpage FROM sqlite_master "
-      "WHERE type IN ('table', 'view') AND name = '{}'",
+      "SELECT type = 'view', sql LIKE 'CREATE%VIRTUAL%TABLE%' AND NOT rootpage FROM sqlite_master"
+      " WHERE type IN ('table', 'view') AND name = '{}'",
       table));
   if (!query.Step()) return false;
   const char* computed = nullptr;
@@ -348,8 +348,8 @@ std::size_t Database::ApproximateRows(std::string_view table) const {
   if (!HasTable(table)) return 0;
   sqlite3_stmt* statement = nullptr;
   const std::string sql = fmt::format(
-      "SELECT (SELECT MIN(rowid) FROM {0}), (SELECT MAX(rowid) FROM {0}), "
-      "(SELECT rowid FROM {0} NOT INDEXED LIMIT 1 OFFSET {1})",
+      "SELECT (SELECT MIN(rowid) FROM {0}), (SELECT MAX(rowid) FROM {0}),"
+      " (SELECT rowid FROM {0} NOT INDEXED LIMIT 1 OFFSET {1})",
       table, kSample);
   // A table WITHOUT ROWID has no such number.
   if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) return 0;

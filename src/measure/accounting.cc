@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts the steps of a rank into pieces: who occupied the device, and who should have fed it while
-// nobody did.
+// Cuts the steps of a rank into pieces: what occupied the device, and what kept it waiting while it
+// was free.
 #include "mpa/measure/accounting.h"
 
 #include <fmt/format.h>
@@ -206,7 +206,7 @@ class Accountant {
   std::vector<DeviceItem> items_;
   const AccountInput& input_;
   const RankTrace& trace_;
-  const HostTimeline* host_;  // null: nobody has it
+  const HostTimeline* host_;  // null: there is no host timeline
   RankAccount account_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who should have fed the device while it was free: the chain from the asking thread over the queue
-// and the launch to the work that ended the gap, walked along.
+// Finds what kept the device waiting: walks the chain from the asking thread over the queue and the
+// launch to the work that ended the gap.
 #include "free_time.h"
 
 #include <algorithm>

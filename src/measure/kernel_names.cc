@@ -10,7 +10,7 @@
 namespace mpa {
 namespace {
 
-// Mangled names are C strings; one with a zero in it is none.
+// Mangled names are C strings; a name with a NUL in it is not mangled.
 std::string Demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return name;
   int status = -1;

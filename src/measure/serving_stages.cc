@@ -16,7 +16,7 @@
 namespace mpa {
 namespace {
 
-// Who names stages so. Where several do, the first has the steps.
+// The frameworks and their names of stages. Where several match, the first has the steps.
 enum class Namer : std::uint8_t { kServiceProfiler, kVllmAscend, kVllm };
 constexpr std::size_t kNamers = 3;
 

@@ -57,8 +57,8 @@ RatedKernels CountRated(const RankMfu& mfu) {
 void AddImpossibleMfu(std::string_view rank, const RatedKernels& rated, Report& report) {
   if (rated.impossible == 0) return;
   report.notes.push_back(
-      fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were counted for "
-                  "them or the numbers of the chip are wrong",
+      fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were counted for"
+                  " them or the numbers of the chip are wrong",
                   rank, rated.impossible, rated.count));
 }
 

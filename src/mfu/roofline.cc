@@ -79,8 +79,8 @@ class RanksTogether {
     PageChart chart{
         .kind = PageChart::Kind::kScatter,
         .title =
-            "How fast kernels are by the operations they do for each byte of their tensors; "
-            "lines are what the chip can do",
+            "Speed of kernels by operations per byte of their tensors; the lines show the chip's"
+            " limits",
         .unit = "TFLOPS",
         .label = "kernels",
         .unit_of_places = "FLOP/byte"};

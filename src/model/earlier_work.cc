@@ -34,7 +34,7 @@ class EarlierWork {
   explicit EarlierWork(RankTrace& trace)
       : trace_(trace), index_(trace), busiest_(mpa::BusiestStream(trace, index_)) {
     VisitTables([&](const auto& table) { NoteLaunched(table); });
-    // What has no launch may be the work of a launch that has none.
+    // Work without a launch may belong to a launch without work.
     for (const TimeNs launch : trace.unanswered_launches.time) latest_ = std::min(latest_, launch);
   }
 

@@ -254,8 +254,8 @@ void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset) {
   if (!step) {
     if (trace.steps.Empty()) {
       Fail(ErrorKind::kInput,
-           "the capture has no step markers; profile with step() or leave the "
-           "step options out");
+           "the capture has no step markers; profile with step() or leave the"
+           " step options out");
     }
     Fail(ErrorKind::kInput, "step {} not found; available steps: {}", id, bounds.Ids());
   }

@@ -99,7 +99,7 @@ Keys NameKeys(const std::vector<FoundRank>& found, KeyOfName key_of) {
   return keys;
 }
 
-// Milliseconds since the epoch; empty: the digits are no time.
+// Milliseconds since the epoch; empty: the digits are not a valid time.
 std::optional<std::int64_t> MillisecondsOf(std::string_view digits) {
   constexpr std::size_t kMilliseconds = 13, kCalendar = 17, kNanoseconds = 19;
   const auto number = io::ParseInt(digits);

@@ -37,8 +37,8 @@ void RefuseEmpty(const RankInput& input, const RankTrace& trace, Tables wanted) 
       trace.device_tasks.Empty() && trace.communications.Empty() && trace.overlaps.Empty() &&
       trace.allocations.Empty() && trace.kernel_statistics.Empty()) {
     Fail(ErrorKind::kInput,
-         "{}: nothing to compare, because it holds none of the requested events; see what is in it "
-         "with 'msprof-analyze check'",
+         "{}: nothing to compare, because it holds none of the requested events; 'msprof-analyze"
+         " check' shows what is in it",
          input.path.string());
   }
 }

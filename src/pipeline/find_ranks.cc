@@ -36,8 +36,8 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
   };
   if (how == ToldApart::kByTime) {
     return fmt::format(
-        "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
-        "of its own",
+        "the session of {} ({}) is left out: that of {} is analysed; give each a directory"
+        " of its own",
         shown(group), rank_text, shown(kept));
   }
   return fmt::format("{} with {} is left out: another job, engine or role than {}; {}",
@@ -52,8 +52,8 @@ void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRan
   for (const FoundRank& found : left_out.ranks) {
     const auto latest = std::ranges::find(kept.ranks, found.rank, &FoundRank::rank);
     result.notes.push_back(
-        fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
-                    "give each a directory of its own",
+        fmt::format("rank {}: {} is left out, because {} is later; if they belong to different"
+                    " jobs, give each a directory of its own",
                     RankName(found.rank), found.input.path.string(), latest->input.path.string()));
   }
 }
@@ -62,15 +62,15 @@ void DropOtherJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
   for (const FoundRank& other : TakeOtherJobs(ranks)) {
     result.partial = true;
     result.notes.push_back(
-        fmt::format("{}: left out, it is of another kind of device than the other captures, or of "
-                    "a job of another size (world_size); give one job at a time",
+        fmt::format("{}: left out, its kind of device or size of the job (world_size) differs from"
+                    " that of the other captures; give one job at a time",
                     other.input.path.string()));
   }
   for (const FoundRank& earlier : TakeEarlierJobs(ranks)) {
     result.partial = true;
     result.notes.push_back(
-        fmt::format("{}: left out, it was captured days before others and belongs to another job; "
-                    "give one job at a time",
+        fmt::format("{}: left out, it was captured days before others and belongs to another job;"
+                    " give one job at a time",
                     earlier.input.path.string()));
   }
 }
@@ -108,8 +108,8 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
     }
   }
   result.notes.push_back(
-      fmt::format("{} are several jobs, engines or roles, because they share ranks; each is "
-                  "analysed by itself",
+      fmt::format("{} share ranks, so they are several jobs, engines or roles; each is analysed by"
+                  " itself",
                   fmt::join(names, ", ")));
 }
 
@@ -151,8 +151,8 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     const RankId rank = input.rank;
     if (input.impossible_rank) {
       result.notes.push_back(
-          fmt::format("{}: no job has a rank {}, it is called {}; correct "
-                      "the number in the name of profiler_info or the database",
+          fmt::format("{}: rank {} is out of range, the capture is called {}; correct the number in"
+                      " the name of profiler_info or the database",
                       input.path.string(), *input.impossible_rank, RankName(rank)));
       result.partial = true;
     }

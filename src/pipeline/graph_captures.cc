@@ -137,7 +137,7 @@ class Explanation {
       }
       LogInfo("{} -> {}", file.path.string(), Counted(graphs.graphs.size(), "captured graph"));
       if (graphs.graphs.empty() && input_.names_graph_capture)
-        problems_.push_back(fmt::format("{}: no graph is captured there", graphs.source));
+        problems_.push_back(fmt::format("{}: no graph was captured there", graphs.source));
       for (const std::string& line : capture.trace.issues.Lines()) {
         problems_.push_back(fmt::format("{}: {}", file.path.string(), line));
         rank_.partial = true;
@@ -179,8 +179,8 @@ class Explanation {
     if (!input_.names_graph_capture || !explained.empty()) return;
     rank_.partial = true;
     if (explainer_.Replays().empty())
-      rank_.notes.push_back(fmt::format(
-          "{}: it replays no captured graph, which --graph_capture could explain", path));
+      rank_.notes.push_back(
+          fmt::format("{}: it replays no captured graph that --graph_capture could explain", path));
   }
 
   std::string Explained() {
@@ -208,11 +208,11 @@ class Explanation {
                     graphs.size() == 1 ? "" : fmt::format(" and {} more", graphs.size() - 1));
     if (apart > 0)
       text += fmt::format("; the capture and the replay differ by {}", Counted(apart, "kernel"));
-    if (by_count) text += ", by their order alone, for the capture does not name its kernels";
+    if (by_count) text += ", by their order alone, because the capture does not name its kernels";
     if (unsure) {
       text +=
-          "; the shapes may be those of another batch, for no captured graph is known to be that "
-          "for the batch of the step";
+          "; the shapes may be those of another batch, because no captured graph is known for the"
+          " batch of the step";
     }
     return text;
   }
@@ -235,9 +235,9 @@ class Explanation {
       return text + "the call that launches the graph is too short to place its operators in it";
     }
     return text + fmt::format(
-                      "the nearest graph, {}, has {} where the replay has {}, {} of them of the "
-                      "same name in the same place; give the capture of this run with "
-                      "--graph_capture",
+                      "the nearest graph, {}, has {} where the replay has {}, {} of them of the"
+                      " same name in the same place; give the capture of this run with"
+                      " --graph_capture",
                       GraphName(match.graph), Counted(match.captured, "kernel"), match.kernels,
                       match.matched);
   }

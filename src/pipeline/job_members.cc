@@ -79,8 +79,8 @@ class JobFinder {
     const std::size_t count = others.positions.size();
     const std::string more = count > 1 ? fmt::format(" with {} more", count - 1) : "";
     others.note = fmt::format(
-        "{}: rank {}{} is left out, it is of another job than the other {}: {}; give each job a "
-        "directory of its own",
+        "{}: rank {}{} is left out, it belongs to another job than the other {}: {}; give each job"
+        " a directory of its own",
         members_[first_]->path, RankName(ranks_[first_]), more,
         Counted(members_.size() - count, "capture"), why_);
     return others;
@@ -207,8 +207,9 @@ class JobFinder {
             if (from == to || (from != kept && to != kept)) continue;
             others.try_emplace(
                 from == kept ? to : from,
-                fmt::format("rank {} lists rank {} in the group {}, which that one does not know",
-                            RankName(rank), RankName(member), CutEnd(Printable(group.id), 60)));
+                fmt::format(
+                    "rank {0} lists rank {1} in the group {2}, which rank {1} does not know",
+                    RankName(rank), RankName(member), CutEnd(Printable(group.id), 60)));
           }
         }
       }
@@ -245,7 +246,7 @@ void CheckMember(const JobMember& member) {
       const bool holds = RankId(run.first).IsNumber() && run.count >= 1 && run.count <= kMaxRanks &&
                          run.step > -kMaxRanks && run.step < kMaxRanks &&
                          RankId(run.first + (run.count - 1) * run.step).IsNumber();
-      if (!holds) Fail(ErrorKind::kCorrupt, "the part lists ranks that no job has");
+      if (!holds) Fail(ErrorKind::kCorrupt, "the part lists ranks that are out of range");
     }
   }
 }

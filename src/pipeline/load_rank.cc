@@ -72,8 +72,7 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
                                 Intersects(request.wanted, Tables::kKernelStatistics) &&
                                 input.Find(FileKind::kOpStatistic) != nullptr;
     const char* name = input.msprof ? file.of_msprof : file.name;
-    const char* without =
-        sums_are_there ? "of kernels only their sums by type are known" : file.without;
+    const char* without = sums_are_there ? "only sums of kernels by type are known" : file.without;
     // Another file of the capture can hold kernels only where there is a trace.
     const bool are_lost = file.kind == FileKind::kKernelDetails && !rank.trace.HasTimeline();
     rank.partial |= are_lost;
@@ -145,8 +144,8 @@ namespace {
 
 [[noreturn]] void FailWithoutTrace(const RankInput& input, bool kernels_are_enough) {
   Fail(ErrorKind::kInput,
-       "{}: no {}trace_view.json and no profiler database there, {}which this needs; copy the "
-       "whole capture",
+       "{}: no {}trace_view.json and no profiler database there, {}which this needs; copy the"
+       " whole capture",
        input.path.string(), kernels_are_enough ? "kernel_details.csv, no " : "",
        kernels_are_enough ? "one of " : "");
 }
@@ -190,8 +189,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   const bool lacks = LacksTimeline(rank.trace, request.wanted);
   if (lacks && !has_sums) {
     rank.notes.push_back(fmt::format(
-        "{}: no trace_view.json and no profiler database there; what only they hold is unknown: "
-        "operators, collectives one by one, idle time",
+        "{}: no trace_view.json and no profiler database there; what only they hold is unknown:"
+        " operators, collectives one by one, idle time",
         input.path.string()));
     rank.partial = true;
   }
@@ -255,7 +254,7 @@ std::int64_t MemoryOf(const RankInput& input) {
 MemoryBudget::Share::Share(MemoryBudget& budget, const RankInput& rank)
     : budget_(budget), bytes_(MemoryOf(rank)) {
   if (budget.bytes_ > 0 && bytes_ > budget.bytes_) {
-    LogWarning("{}: may need up to {} MB of memory, and {} MB are available; it is read alone",
+    LogWarning("{}: may need up to {} MB of memory, but {} MB are available; it is read alone",
                rank.path.string(), bytes_ / 1'000'000, budget.bytes_ / 1'000'000);
   }
   std::unique_lock lock(budget_.mutex_);

@@ -163,7 +163,7 @@ void FindRepeated(const std::vector<RunInput>& inputs, bool count_repeated,
       if (pending[other].repeats || !IsSameCapture(sources[i], sources[other])) continue;
       const bool same_side = inputs[i].option == inputs[other].option;
       const char* effect = !same_side       ? "it is compared with itself"
-                           : count_repeated ? "it says nothing of noise"
+                           : count_repeated ? "it says nothing about noise"
                                             : "it counts once";
       const std::string note =
           fmt::format("{}: the same capture as {} {}; {}", inputs[i].path.string(),
@@ -250,8 +250,8 @@ void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
       ranks, [](const gate::RankSummary& rank) { return rank.samples.empty(); });
   if (empty) {
     Fail(ErrorKind::kInput,
-         "{}: nothing to judge, because it holds no work of the device; see what is in it with "
-         "'msprof-analyze check'",
+         "{}: nothing to judge, because it holds no device work; 'msprof-analyze check' shows what"
+         " is in it",
          input.path.string());
   }
   gate::RunSummary summary = gate::ReduceRanks(std::move(ranks), request.rank_stat);
@@ -330,8 +330,8 @@ gate::Baseline ReadBaseline(const fs::path& path) {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kCorrupt) throw;
       Fail(ErrorKind::kCorrupt,
-           "{}: a baseline that breaks off or was damaged; copy it again, or make it with "
-           "--save_baseline",
+           "{}: a baseline that breaks off or was damaged; copy it again, or make it with"
+           " --save_baseline",
            path.string());
     }
   }();

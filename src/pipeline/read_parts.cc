@@ -65,8 +65,8 @@ void TakeLabels(const JobFile& list) {
     const std::string& label = list.labels[i];
     if (label.empty() || SetRankLabel(list.job.ranks[i], label)) continue;
     Fail(ErrorKind::kInput,
-         "{}: captures without a rank number are in the parts of several directories, {} is one; "
-         "merge each directory alone, or name the folders rank-N",
+         "{}: captures without a rank number are in the parts of several directories, {} is one;"
+         " merge each directory alone, or name the folders rank-N",
          list.recipe, list.captures[i]);
   }
 }
@@ -139,8 +139,8 @@ class SetReader {
     for (const JobFile& list : lists_) {
       if (ArgumentsCode(list) == ArgumentsCode(first)) continue;
       Fail(ErrorKind::kInput,
-           "the parts of {} were made with different options, named {:08x} and {:08x}; remove "
-           "those of one",
+           "the parts of {} were made with different options, named {:08x} and {:08x}; remove"
+           " those of one",
            recipe_.name, ArgumentsCode(first), ArgumentsCode(list));
     }
   }
@@ -233,7 +233,7 @@ class SetReader {
     if (is.arguments != wanted.arguments) fail("it was made with other options");
     if (is.state != wanted.state) {
       Fail(ErrorKind::kCorrupt,
-           "of an earlier run or another job: the files of its capture are others now");
+           "of an earlier run or another job: the files of its capture have changed");
     }
   }
 
@@ -289,8 +289,8 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
   }
   if (!foreign.empty()) {
     notes.push_back(fmt::format(
-        "{} parts are of ranks that the job does not have, or of another version, and are left "
-        "out: {}",
+        "{} parts belong to ranks that the job does not have, or to another version, and are left"
+        " out: {}",
         foreign.size(), SomeOf(foreign)));
   }
   for (PartSet& set : sets) {

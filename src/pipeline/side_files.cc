@@ -94,8 +94,8 @@ void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace
   }
   if (foreign > 0) {
     trace.issues.Count(Promise::kOwnRun,
-                       "analysis.db is of another rank or run, the profiler database does not have "
-                       "its collectives at their times; copy the whole capture again",
+                       "analysis.db is of another rank or run, the profiler database does not have"
+                       " its collectives at their times; copy the whole capture again",
                        fmt::format("{}: {} of {}", file->path.string(), foreign, all));
     return;
   }
@@ -104,11 +104,10 @@ void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace
     if (times.front() > first && times.front() < last && !summed.contains(name)) ++missing;
   }
   if (missing == 0 || all == 0) return;
-  trace.issues.Count(
-      Promise::kTablesAgree,
-      "collectives of the profiler database are missing in analysis.db, its sums are "
-      "too small; copy or parse the capture again",
-      fmt::format("{}: {} of {}", file->path.string(), missing, starts.size()));
+  trace.issues.Count(Promise::kTablesAgree,
+                     "collectives of the profiler database are missing in analysis.db, its sums are"
+                     " too small; copy or parse the capture again",
+                     fmt::format("{}: {} of {}", file->path.string(), missing, starts.size()));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::string AddedRows(const std::vector<std::size_t>& before, const RankTrace& t
     const std::size_t old = before[table++];
     if (RowsIn(rows) > old) AddRows(info.name, RowsIn(rows) - old, text);
   });
-  return text.empty() ? "no rows of its own, details of others" : text;
+  return text.empty() ? "no rows of its own, details for other tables" : text;
 }
 
 std::string SessionRows(const raw::Session& session) {

@@ -225,7 +225,8 @@ Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, 
   }
   if (!in_job.value_or(true)) {
     verdict.ability = Ability::kCannotRun;
-    if (verdict.lacks.empty()) verdict.lacks.push_back({"nothing that it shows was recorded", ""});
+    if (verdict.lacks.empty())
+      verdict.lacks.push_back({"nothing that it could show was recorded", ""});
   }
   return verdict;
 }

@@ -35,9 +35,9 @@ constexpr char kP2p[] = "p2p", kCollective[] = "collective";
 void WriteStepTimes(const raw::Session& session, DatabaseWriter& database) {
   database.WriteTable(
       "StepTraceTime",
-      "deviceId INTEGER, step TEXT, computing NUMERIC, communication_not_overlapped NUMERIC, "
-      "overlapped NUMERIC, communication NUMERIC, free NUMERIC, stage NUMERIC, bubble NUMERIC, "
-      "communication_not_overlapped_and_exclude_receive NUMERIC, preparing NUMERIC",
+      "deviceId INTEGER, step TEXT, computing NUMERIC, communication_not_overlapped NUMERIC,"
+      " overlapped NUMERIC, communication NUMERIC, free NUMERIC, stage NUMERIC, bubble NUMERIC,"
+      " communication_not_overlapped_and_exclude_receive NUMERIC, preparing NUMERIC",
       [&](TableWriter& table) {
         const auto us = [](double ns) { return ns / 1000; };
         for (const raw::StepTime& time : raw::StepTimes(session, raw::StepTimeForm::kDatabase)) {
@@ -67,9 +67,9 @@ void WriteTimes(const raw::Session& session, const std::vector<CommunicationStep
   database.WriteTable(
       "CommAnalyzerTime",
       Columns(session,
-              "hccl_op_name TEXT, group_name TEXT, start_timestamp NUMERIC, elapse_time NUMERIC, "
-              "transit_time NUMERIC, wait_time NUMERIC, synchronization_time NUMERIC, "
-              "idle_time NUMERIC"),
+              "hccl_op_name TEXT, group_name TEXT, start_timestamp NUMERIC, elapse_time NUMERIC,"
+              " transit_time NUMERIC, wait_time NUMERIC, synchronization_time NUMERIC,"
+              " idle_time NUMERIC"),
       [&](TableWriter& table) {
         ForEachOp(steps, [&](const std::string& step, const char* type, const CommunicationOp& op) {
           const CommunicationTime& time = op.time;
@@ -96,9 +96,9 @@ void WriteBandwidths(const raw::Session& session, const std::vector<Communicatio
   database.WriteTable(
       "CommAnalyzerBandwidth",
       Columns(session,
-              "hccl_op_name TEXT, group_name TEXT, transport_type TEXT, transit_size NUMERIC, "
-              "transit_time NUMERIC, bandwidth NUMERIC, large_packet_ratio NUMERIC, "
-              "package_size NUMERIC, count NUMERIC, total_duration NUMERIC"),
+              "hccl_op_name TEXT, group_name TEXT, transport_type TEXT, transit_size NUMERIC,"
+              " transit_time NUMERIC, bandwidth NUMERIC, large_packet_ratio NUMERIC,"
+              " package_size NUMERIC, count NUMERIC, total_duration NUMERIC"),
       [&](TableWriter& table) {
         ForEachOp(steps, [&](const std::string& step, const char* type, const CommunicationOp& op) {
           for (const auto& [kind, use] : op.links)
@@ -112,9 +112,9 @@ void WriteMatrix(const raw::Session& session, const std::vector<CommunicationSte
   database.WriteTable(
       "CommAnalyzerMatrix",
       Columns(session,
-              "hccl_op_name TEXT, group_name TEXT, src_rank TEXT, dst_rank TEXT, "
-              "transport_type TEXT, transit_size NUMERIC, transit_time NUMERIC, "
-              "bandwidth NUMERIC") +
+              "hccl_op_name TEXT, group_name TEXT, src_rank TEXT, dst_rank TEXT,"
+              " transport_type TEXT, transit_size NUMERIC, transit_time NUMERIC,"
+              " bandwidth NUMERIC") +
           (session.info.mindspore ? "" : ", op_name TEXT"),
       [&](TableWriter& table) {
         const auto add = [&](const CommunicationStep& step, const char* type,

@@ -17,8 +17,8 @@ constexpr std::int64_t kNotConnected = 0xFFFFFFFF;
 void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
   const raw::HostCalls& calls = session.calls;
   database.WriteRows("CANN_API",
-                     "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
-                     "connectionId INTEGER PRIMARY KEY, name INTEGER",
+                     "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER,"
+                     " connectionId INTEGER PRIMARY KEY, name INTEGER",
                      calls, [&](std::size_t i, TableWriter& table) {
                        // Pieces of a collective are distinguished by their item; all are named
                        // "master" or "slave".
@@ -45,9 +45,9 @@ void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseW
   if (tasks.Empty() && !has_marks) return;
   database.WriteTable(
       "TASK",
-      "startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, "
-      "globalTaskId INTEGER, globalPid INTEGER, taskType INTEGER, contextId INTEGER, "
-      "streamId INTEGER, taskId INTEGER, modelId INTEGER",
+      "startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER,"
+      " globalTaskId INTEGER, globalPid INTEGER, taskType INTEGER, contextId INTEGER,"
+      " streamId INTEGER, taskId INTEGER, modelId INTEGER",
       [&](TableWriter& table) {
         for (std::size_t i = 0; i < tasks.Size(); ++i) {
           table.Add(tasks.start[i], tasks.end[i], tasks.device[i], TaskConnection(session, i), i,
@@ -95,11 +95,11 @@ void WriteKernels(const raw::Session& session, DatabaseStrings& strings, Databas
   if (!computing.empty()) {
     database.WriteTable(
         "COMPUTE_TASK_INFO",
-        "name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockNum INTEGER, mixBlockNum INTEGER, "
-        "taskType INTEGER, opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER, "
-        "inputShapes INTEGER, outputFormats INTEGER, outputDataTypes INTEGER, "
-        "outputShapes INTEGER, attrInfo INTEGER, opState INTEGER, hf32Eligible INTEGER, "
-        "gridDim INTEGER, blockDim INTEGER",
+        "name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockNum INTEGER, mixBlockNum INTEGER,"
+        " taskType INTEGER, opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER,"
+        " inputShapes INTEGER, outputFormats INTEGER, outputDataTypes INTEGER,"
+        " outputShapes INTEGER, attrInfo INTEGER, opState INTEGER, hf32Eligible INTEGER,"
+        " gridDim INTEGER, blockDim INTEGER",
         [&](TableWriter& table) {
           for (const std::size_t row : computing) WriteKernel(kernels, row, strings, table);
         });
@@ -181,9 +181,9 @@ void WriteCopies(const raw::Session& session, DatabaseWriter& database) {
 void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWriter& database) {
   database.WriteRows(
       "MSTX_EVENTS",
-      "startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER, "
-      "message INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER, "
-      "connectionId INTEGER",
+      "startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER,"
+      " message INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER,"
+      " connectionId INTEGER",
       marks, [&](std::size_t i, TableWriter& table) {
         const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
         table.Add(marks.start[i], marks.End(i), marks.event_type[i], kNotConnected, kNotConnected,
@@ -238,9 +238,9 @@ void WriteOperations(const raw::Collectives& collectives, DatabaseStrings& strin
                      DatabaseWriter& database) {
   database.WriteRows(
       "COMMUNICATION_OP",
-      "opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER, groupName INTEGER, "
-      "opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, "
-      "algType INTEGER, count NUMERIC, opType INTEGER, deviceId INTEGER, rankSize INTEGER",
+      "opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER, groupName INTEGER,"
+      " opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER,"
+      " algType INTEGER, count NUMERIC, opType INTEGER, deviceId INTEGER, rankSize INTEGER",
       collectives, [&](std::size_t i, TableWriter& table) {
         table.Add(
             strings.Id(collectives.name[i]), collectives.start[i], collectives.end[i],
@@ -258,10 +258,10 @@ void WritePieces(const raw::Session& session, DatabaseStrings& strings, Database
   if (parts.Empty()) return;
   database.WriteTable(
       "COMMUNICATION_TASK_INFO",
-      "name INTEGER, globalTaskId INTEGER, taskType INTEGER, planeId INTEGER, groupName INTEGER, "
-      "notifyId INTEGER, rdmaType INTEGER, srcRank INTEGER, dstRank INTEGER, "
-      "transportType INTEGER, size INTEGER, dataType INTEGER, linkType INTEGER, opId INTEGER, "
-      "isMaster INTEGER, bandwidth NUMERIC",
+      "name INTEGER, globalTaskId INTEGER, taskType INTEGER, planeId INTEGER, groupName INTEGER,"
+      " notifyId INTEGER, rdmaType INTEGER, srcRank INTEGER, dstRank INTEGER,"
+      " transportType INTEGER, size INTEGER, dataType INTEGER, linkType INTEGER, opId INTEGER,"
+      " isMaster INTEGER, bandwidth NUMERIC",
       [&](TableWriter& table) {
         for (std::size_t i = 0; i < parts.Size(); ++i) {
           const std::int32_t op = parts.collective[i];

@@ -128,10 +128,10 @@ void WriteApi(const raw::Session& session, DatabaseStrings& strings, DatabaseWri
   const std::vector<OpConnection> connections = ConnectOps(session);
   CallChains chains(strings);
   database.WriteTable("PYTORCH_API",
-                      "startNs TEXT, endNs TEXT, globalTid INTEGER, connectionId INTEGER, "
-                      "name INTEGER, sequenceNumber INTEGER, fwdThreadId INTEGER, "
-                      "inputDtypes INTEGER, inputShapes INTEGER, callchainId INTEGER, "
-                      "type INTEGER",
+                      "startNs TEXT, endNs TEXT, globalTid INTEGER, connectionId INTEGER,"
+                      " name INTEGER, sequenceNumber INTEGER, fwdThreadId INTEGER,"
+                      " inputDtypes INTEGER, inputShapes INTEGER, callchainId INTEGER,"
+                      " type INTEGER",
                       [&](TableWriter& table) {
                         AddPython(session.python, strings, table);
                         AddQueue(session.queue, false, strings, table);

@@ -51,9 +51,9 @@ void WriteOpMemory(const raw::Session& session, DatabaseStrings& strings,
   if (memory.Empty()) return;
   database.WriteTable(
       "NPU_OP_MEM",
-      "operatorName INTEGER, addr INTEGER, type INTEGER, size INTEGER, timestampNs INTEGER, "
-      "globalTid INTEGER, totalAllocate NUMERIC, totalReserve NUMERIC, component INTEGER, "
-      "deviceId INTEGER",
+      "operatorName INTEGER, addr INTEGER, type INTEGER, size INTEGER, timestampNs INTEGER,"
+      " globalTid INTEGER, totalAllocate NUMERIC, totalReserve NUMERIC, component INTEGER,"
+      " deviceId INTEGER",
       [&](TableWriter& table) {
         const std::int64_t allocate = strings.Id("allocate"), release = strings.Id("release");
         const std::int64_t component = strings.Id("GE");
@@ -81,8 +81,8 @@ void WriteAllocators(const raw::Session& session, DatabaseStrings& strings,
   if (records.empty()) return;
   database.WriteTable(
       "MEMORY_RECORD",
-      "component INTEGER, timestamp INTEGER, totalAllocated INTEGER, totalReserved INTEGER, "
-      "totalActive INTEGER, streamPtr INTEGER, deviceId INTEGER",
+      "component INTEGER, timestamp INTEGER, totalAllocated INTEGER, totalReserved INTEGER,"
+      " totalActive INTEGER, streamPtr INTEGER, deviceId INTEGER",
       [&](TableWriter& table) {
         for (const raw::MemoryRecord& record : records) {
           Number stream;
@@ -101,12 +101,12 @@ void WriteAllocations(const raw::Session& session, DatabaseStrings& strings,
   if (lives.empty()) return;
   database.WriteTable(
       "OP_MEMORY",
-      "name INTEGER, size INTEGER, allocationTime INTEGER, releaseTime INTEGER, "
-      "activeReleaseTime INTEGER, duration INTEGER, activeDuration INTEGER, "
-      "allocationTotalAllocated INTEGER, allocationTotalReserved INTEGER, "
-      "allocationTotalActive INTEGER, releaseTotalAllocated INTEGER, "
-      "releaseTotalReserved INTEGER, releaseTotalActive INTEGER, streamPtr INTEGER, "
-      "deviceId INTEGER",
+      "name INTEGER, size INTEGER, allocationTime INTEGER, releaseTime INTEGER,"
+      " activeReleaseTime INTEGER, duration INTEGER, activeDuration INTEGER,"
+      " allocationTotalAllocated INTEGER, allocationTotalReserved INTEGER,"
+      " allocationTotalActive INTEGER, releaseTotalAllocated INTEGER,"
+      " releaseTotalReserved INTEGER, releaseTotalActive INTEGER, streamPtr INTEGER,"
+      " deviceId INTEGER",
       [&](TableWriter& table) {
         for (const raw::AllocationLife& life : lives) {
           Number stream;
@@ -166,12 +166,11 @@ void WritePcie(const raw::PcieTraffic& pcie, DatabaseWriter& database) {
 void WriteNetwork(const raw::NetworkTraffic& network, std::string_view name,
                   DatabaseWriter& database) {
   const std::string columns =
-      kWhere +
-      std::string(
-          "bandwidth INTEGER, rxPacketRate NUMERIC, rxByteRate NUMERIC, rxPackets INTEGER, "
-          "rxBytes INTEGER, rxErrors INTEGER, rxDropped INTEGER, txPacketRate NUMERIC, "
-          "txByteRate NUMERIC, txPackets INTEGER, txBytes INTEGER, txErrors INTEGER, "
-          "txDropped INTEGER, funcId INTEGER");
+      kWhere + std::string(
+                   "bandwidth INTEGER, rxPacketRate NUMERIC, rxByteRate NUMERIC, rxPackets INTEGER,"
+                   " rxBytes INTEGER, rxErrors INTEGER, rxDropped INTEGER, txPacketRate NUMERIC,"
+                   " txByteRate NUMERIC, txPackets INTEGER, txBytes INTEGER, txErrors INTEGER,"
+                   " txDropped INTEGER, funcId INTEGER");
   database.WriteRows(name, columns, network, [&](std::size_t i, TableWriter& table) {
     const auto &rx = network.rx[i], &tx = network.tx[i];
     table.Add(network.device[i], network.time[i], network.bandwidth[i] << 20, rx.packet_rate,
@@ -198,8 +197,8 @@ void WriteDdr(const raw::DdrTraffic& ddr, DatabaseWriter& database) {
 void WriteLlc(const raw::LlcTraffic& llc, DatabaseStrings& strings, DatabaseWriter& database) {
   constexpr double kPercent = 100;
   database.WriteRows("LLC",
-                     "deviceId INTEGER, llcId INTEGER, timestampNs INTEGER, hitRate REAL, "
-                     "throughput INTEGER, mode INTEGER",
+                     "deviceId INTEGER, llcId INTEGER, timestampNs INTEGER, hitRate REAL,"
+                     " throughput INTEGER, mode INTEGER",
                      llc, [&](std::size_t i, TableWriter& table) {
                        const auto rate =
                            llc.rate[i] < 0 ? std::optional<std::int64_t>() : llc.rate[i];

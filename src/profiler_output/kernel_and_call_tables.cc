@@ -111,8 +111,8 @@ std::string_view LevelName(raw::Level level) {
 
 std::string_view AclMode(std::uint32_t type) {
   return raw::NameOf(
-      raw::kNumbered<"1: ACL_OP, ACL_MODEL, ACL_RTS, ACL_OTHERS, ACL_NN, ASCENDC, HOST_HCCL, "
-                     "9: ACL_DVPP, ACL_GRAPH, ACL_ATB, HIXL">,
+      raw::kNumbered<"1: ACL_OP, ACL_MODEL, ACL_RTS, ACL_OTHERS, ACL_NN, ASCENDC, HOST_HCCL,"
+                     " 9: ACL_DVPP, ACL_GRAPH, ACL_ATB, HIXL">,
       type >> 16);
 }
 

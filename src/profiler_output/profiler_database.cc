@@ -128,8 +128,8 @@ void WriteSessionTime(const raw::Session& session, DatabaseWriter& database) {
 
 std::string_view ChipName(std::int64_t platform) {
   const std::string_view name =
-      raw::NameOf(raw::kNumbered<"0: Ascend310, Ascend910A, 4: Ascend310P, Ascend910B, "
-                                 "7: Ascend310B, 15: Ascend950">,
+      raw::NameOf(raw::kNumbered<"0: Ascend310, Ascend910A, 4: Ascend310P, Ascend910B,"
+                                 " 7: Ascend310B, 15: Ascend950">,
                   platform);
   return name.empty() ? kUnknownChip : name;
 }

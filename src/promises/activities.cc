@@ -68,8 +68,8 @@ void CheckActivities(RankTrace& trace) {
   const auto count = [&](std::string_view lost, TimeNs lacking) {
     trace.issues.Count(
         Promise::kTablesAgree,
-        fmt::format("{} of the trace were lost: its overlap analysis and its events contradict "
-                    "each other; copy or parse the capture again",
+        fmt::format("{} of the trace were lost: its overlap analysis and its events contradict"
+                    " each other; copy or parse the capture again",
                     lost),
         fmt::format("{:.3f} ms", InMs(lacking)));
   };

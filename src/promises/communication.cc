@@ -25,8 +25,8 @@ void CheckCommunicationRecorded(RankTrace& trace) {
   }
   if (calls == 0) return;
   trace.issues.Count(Promise::kCommunicationRecorded,
-                     "operators communicate, but no collective of the device was recorded: times "
-                     "of communication are unknown, not 0; collect communication, too",
+                     "operators communicate, but no collective of the device was recorded: times"
+                     " of communication are unknown, not 0; collect communication, too",
                      fmt::format("{} calls, the first is {}", calls, first));
 }
 

@@ -27,8 +27,8 @@ void CheckUnansweredLaunches(RankTrace& trace) {
   const std::size_t all = lost.Size() + trace.launches.Size();
   trace.issues.Count(
       Promise::kLaunchesHaveWork,
-      "launches have no work on the device, it was lost: times of the device are too small, those "
-      "of operators are unknown; collect again",
+      "launches have no work on the device, it was lost: times of the device are too small, those"
+      " of operators are unknown; collect again",
       trace.launches.Empty() ? fmt::format("{} launches", lost.Size())
                              : fmt::format("{} of {} launches, within {:.3f} ms", lost.Size(), all,
                                            InMs(last - first)));

@@ -44,7 +44,8 @@ bool IsPossible(std::vector<RankId> ranks, std::int64_t world) {
 
 void CheckGroups(std::int64_t world, RankTrace& trace) {
   constexpr std::string_view kImpossible =
-      "members of a group left out, no job has such; correct its description, or collect again";
+      "group members left out, they are more than the job has ranks or out of range; correct the"
+      " description, or collect again";
   const auto count = [&](std::string_view group, std::size_t members) {
     trace.issues.Count(Promise::kGroupsPossible, kImpossible,
                        fmt::format("group {}: {} members in a job of {}", group, members, world));
@@ -64,7 +65,7 @@ void CheckGroups(std::int64_t world, RankTrace& trace) {
     for (std::int32_t& rank : *ends) {
       if (rank < kMaxRanks) continue;
       trace.issues.Count(Promise::kGroupsPossible,
-                         "rank of a collective's task left out, no group has it; parse again",
+                         "rank of a collective's task left out, it is in no group; parse again",
                          fmt::format("rank {}", rank));
       rank = -1;
     }
@@ -85,10 +86,10 @@ void CheckStepTable(const StepTimes& told, RankTrace& trace) {
     const bool of_other = unknown == numbered && !steps.empty();
     trace.issues.Count(of_other ? Promise::kOwnRun : Promise::kTablesAgree,
                        of_other
-                           ? "step_trace_time.csv is of another run, the trace has other steps; "
-                             "copy the whole capture again"
-                           : "step_trace_time.csv has steps that the trace lacks, events were "
-                             "lost; copy both again",
+                           ? "step_trace_time.csv is of another run, the trace has other steps;"
+                             " copy the whole capture again"
+                           : "step_trace_time.csv has steps that the trace lacks, events were"
+                             " lost; copy both again",
                        fmt::format("step {}", first));
     return;
   }
@@ -106,8 +107,8 @@ void CheckStepTable(const StepTimes& told, RankTrace& trace) {
     if (of_table - of_trace <= std::max(kRounding, of_trace / 1000)) return;
     trace.issues.Count(
         Promise::kTablesAgree,
-        "step_trace_time.csv and trace_view.json contradict each other, one of them was cut or is "
-        "of another run; copy both again",
+        "step_trace_time.csv and trace_view.json contradict each other, one of them was cut or is"
+        " of another run; copy both again",
         fmt::format("{}: {} and {} us", what, of_table / 1000, of_trace / 1000));
   };
   check("computing", Sum(told.computing), computing);
@@ -143,8 +144,8 @@ void CheckCollectives(RankTrace& trace) {
   }
   if (strange * 2 <= told) return;
   trace.issues.Count(Promise::kOwnRun,
-                     "communication.json is of another run, the trace has other collectives; copy "
-                     "the whole capture again",
+                     "communication.json is of another run, the trace has other collectives; copy"
+                     " the whole capture again",
                      fmt::format("{} of {}, the first is {}", strange, told, first));
 }
 
@@ -158,8 +159,8 @@ void CheckAllocations(RankTrace& trace) {
   if (sampled.empty()) return;
   if (trace.allocations.Empty()) {
     trace.issues.Count(Promise::kTablesAgree,
-                       "operator_memory.csv has no rows, memory_record.csv has allocations; copy "
-                       "both again",
+                       "operator_memory.csv has no rows, memory_record.csv has allocations; copy"
+                       " both again",
                        fmt::format("{} samples", sampled.size()));
     return;
   }
@@ -176,8 +177,8 @@ void CheckAllocations(RankTrace& trace) {
   const auto [first, last] = std::ranges::minmax(trace.allocations.allocated);
   if (last >= sampled.front() && first <= sampled.back()) return;
   trace.issues.Count(Promise::kOwnRun,
-                     "operator_memory.csv and memory_record.csv are of different runs; copy the "
-                     "whole capture again",
+                     "operator_memory.csv and memory_record.csv are of different runs; copy the"
+                     " whole capture again",
                      fmt::format("{} of {} allocations are in both", found, known));
 }
 
@@ -192,8 +193,8 @@ void CheckSideTables(const FilesRead& files, RankTrace& trace) {
     });
     if (has_collectives && trace.transfers.Empty() && trace.communication_summary.empty()) {
       trace.issues.Count(Promise::kTablesAgree,
-                         "communication.json is empty, the trace has collectives: what they moved "
-                         "is unknown; copy or parse the capture again",
+                         "communication.json is empty, the trace has collectives: what they moved"
+                         " is unknown; copy or parse the capture again",
                          fmt::format("{} collectives", collectives.Size()));
     }
     if (!collectives.Empty()) CheckCollectives(trace);
@@ -204,18 +205,17 @@ void CheckSideTables(const FilesRead& files, RankTrace& trace) {
 void CheckKernelTable(const KernelClaims& claims, RankTrace& trace) {
   const auto kernels = static_cast<std::int64_t>(trace.kernels.Size());
   if (kernels > 0 && claims.with_trace && trace.device_tasks.Empty()) {
-    trace.issues.Count(
-        Promise::kTablesAgree,
-        "the trace holds no work of the device, kernel_details.csv does: events were "
-        "lost; copy both again",
-        fmt::format("{} kernels", kernels));
+    trace.issues.Count(Promise::kTablesAgree,
+                       "the trace holds no work of the device, kernel_details.csv does: events were"
+                       " lost; copy both again",
+                       fmt::format("{} kernels", kernels));
     return;
   }
   if (claims.kernels > 0 && claims.kernels != kernels) {
     trace.issues.Count(
         Promise::kTablesAgree,
-        "kernel_details.csv and op_statistic.csv contradict each other, one of them was cut; "
-        "copy both again",
+        "kernel_details.csv and op_statistic.csv contradict each other, one of them was cut;"
+        " copy both again",
         fmt::format("{} and {} kernels", kernels, claims.kernels));
     return;
   }

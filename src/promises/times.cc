@@ -234,8 +234,8 @@ void DropStretchingRows(RankTrace& trace) {
         if ((!last || end <= *last) && (!first || end >= -*first)) return false;
         trace.issues.Count(
             Promise::kTimesPossible,
-            fmt::format("{} left out, its times are impossible: the run would be more than twice "
-                        "as long, and nothing else was recorded then; collect again",
+            fmt::format("{} left out, its times are impossible: the run would be more than twice"
+                        " as long, and nothing else was recorded then; collect again",
                         what),
             fmt::format("at {}, for {:.3f} ms; all else from {} to {}", Seconds(start),
                         InMs(end - start), Seconds(first ? -*first : host.begin),
@@ -257,8 +257,8 @@ void CheckClocks(RankTrace& trace) {
   if (of_kernels.end < of_tasks.begin || of_tasks.end < of_kernels.begin) {
     trace.issues.Count(
         Promise::kTimesPossible,
-        "the clocks of kernel_details.csv and trace_view.json do not fit, operators have no "
-        "kernels",
+        "the clocks of kernel_details.csv and trace_view.json do not fit, operators have no"
+        " kernels",
         fmt::format("{} and {}", Seconds(of_kernels.begin), Seconds(of_tasks.begin)));
     return;
   }
@@ -275,8 +275,8 @@ void CheckClocks(RankTrace& trace) {
   if (both < kEnough || 2 * found >= both) return;
   trace.issues.Count(
       Promise::kTimesPossible,
-      "times of kernel_details.csv are not those of trace_view.json; a spreadsheet may have "
-      "rounded them",
+      "times of kernel_details.csv are not those of trace_view.json; a spreadsheet may have"
+      " rounded them",
       fmt::format("{} of {} kernels are in both", found, both));
 }
 

@@ -83,7 +83,7 @@ class AiCpuReader {
     const Clock& clock = side_.clock;
     const TimeNs start_ns = clock.DeviceNs(start), end_ns = clock.DeviceNs(end);
     if (start == 0 || end == 0 || !IsRange(start_ns, end_ns)) {
-      return session_.issues.Count("kernel of the AI CPU left out, its times make no sense", place);
+      return session_.issues.Count("kernel of the AI CPU left out, its times are invalid", place);
     }
     if (start_ns < side_.begin) return;
     const DeviceAddress address =
@@ -110,7 +110,7 @@ class AiCpuReader {
     constexpr std::size_t kAction = 16, kSource = 64;
     const TimeNs time = Between(0, record.U64(at.time)) + side_.clock.offset;  // from monotonic ns
     if (!IsTime(time)) {
-      return session_.issues.Count("input data left out, its time makes no sense", place);
+      return session_.issues.Count("input data left out, its time is invalid", place);
     }
     const auto text = [&](std::size_t begin, std::size_t length) {
       const std::string_view bytes = record.Bytes().substr(begin, length);

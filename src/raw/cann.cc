@@ -131,7 +131,7 @@ class CannReader {
     }
     for (const Device& device : session_.info.devices) {
       if (device.generation != Generation::kUnknown) continue;
-      session_.issues.Count("work of a device left out, its chip is not known",
+      session_.issues.Count("work of a device left out, its chip is unknown",
                             fmt::format("platform_version {}", device.platform));
     }
   }

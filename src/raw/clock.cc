@@ -128,8 +128,8 @@ FrameworkClock FittingClock(const FrameworkClock& clock, const SessionInfo& info
   other.counter = !clock.counter;
   if (SuitsCollection(other, stamps, info)) {
     issues.Count(
-        "the clock of FRAMEWORK is estimated, what profiler_info.json says does not suit the times "
-        "of the host (syscnt_enable); copy the capture again",
+        "the clock of FRAMEWORK is estimated, what profiler_info.json says does not suit the times"
+        " of the host (syscnt_enable); copy the capture again",
         other.counter ? "stamps are ticks" : "stamps are ns");
     return other;
   }
@@ -137,8 +137,8 @@ FrameworkClock FittingClock(const FrameworkClock& clock, const SessionInfo& info
   other.later.clear();
   other.offset += info.begin - clock.Ns(Median(std::move(stamps)));
   issues.Count(
-      "the clock of FRAMEWORK is estimated so that its first operators begin with the collection; "
-      "times of operators may be far off; copy the capture again",
+      "the clock of FRAMEWORK is estimated so that its first operators begin with the collection;"
+      " times of operators may be far off; copy the capture again",
       "host_start.log, profiler_info.json");
   return other;
 }

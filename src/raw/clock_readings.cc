@@ -85,8 +85,8 @@ class ClockVote {
       const std::string name = side.NameOf("info.json");
       const std::int64_t hertz = HertzFromMegahertz(TextOf(text));
       if (hertz == 0 && !TextOf(text).empty()) {
-        issues_.Count(fmt::format("{} is damaged, the frequency of its CPU makes no sense: it is "
-                                  "taken from other control files; copy the capture again",
+        issues_.Count(fmt::format("{} is damaged, the frequency of its CPU makes no sense: it is"
+                                  " taken from other control files; copy the capture again",
                                   name),
                       TextOf(text));
         continue;
@@ -103,11 +103,10 @@ class ClockVote {
         files, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     for (const auto& [hertz, names] : files) {
       if (hertz == most->first || names.front() == "profiler_info") continue;
-      issues_.Count(
-          fmt::format("{} is damaged, the frequency of its CPU contradicts {}: the latter "
-                      "is taken; copy the capture again",
-                      names.front(), most->second.front()),
-          fmt::format("{} and {} Hz", hertz, most->first));
+      issues_.Count(fmt::format("{} is damaged, the frequency of its CPU contradicts {}: the latter"
+                                " is taken; copy the capture again",
+                                names.front(), most->second.front()),
+                    fmt::format("{} and {} Hz", hertz, most->first));
     }
     return Stamps(most->first);
   }
@@ -202,8 +201,8 @@ class ClockVote {
   }
 
   static constexpr const char* kCounterCost =
-      "the clock of the host is taken from other control "
-      "files, that of a device is estimated";
+      "the clock of the host is taken from other control"
+      " files, that of a device is estimated";
 
   const std::vector<SideDocuments>& sides_;
   const Json& profiler_info_;

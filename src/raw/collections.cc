@@ -75,8 +75,8 @@ void CountPause(const SessionInfo& earlier, const SessionInfo& later, Issues& is
   constexpr TimeNs kMillisecond = 1'000'000;
   const TimeNs pause = later.begin - std::max(earlier.begin, earlier.end);
   issues.Count(
-      "the profiler was started several times, all PROF_* are read; the time between them "
-      "counts as free, in the step before it and end to end; give each PROF_* alone",
+      "the profiler was started several times, all PROF_* are read; the time between them"
+      " counts as free, in the step before it and end to end; give each PROF_* alone",
       fmt::format("{} ms before {}", pause / kMillisecond, later.prof.filename().string()));
 }
 

@@ -66,7 +66,7 @@ class CaptureReader {
       first_device = 1;
       files.has_host = ReadSide(sides_.front(), files.host);
       if (!files.has_host) {
-        issues_.Count("records of the host left out, its clocks are not known", "host");
+        issues_.Count("records of the host left out, its clocks are unknown", "host");
       }
     }
     for (std::size_t i = first_device; i < sides_.size(); ++i) ReadDevice(sides_[i], files);
@@ -82,7 +82,7 @@ class CaptureReader {
  private:
   void ReadSettings() {
     constexpr const char* kCost =
-        "the clock of FRAMEWORK is taken from the host's, settings are not known";
+        "the clock of FRAMEWORK is taken from the host's, settings are unknown";
     if (!settings_file_.empty()) {
       const std::string name = settings_file_.filename().string();
       settings_ = ReadDocument(settings_file_, name, kCost, issues_);
@@ -94,7 +94,7 @@ class CaptureReader {
   void ReadDocuments() {
     const fs::path metadata = info_.path / "profiler_metadata.json";
     if (std::error_code error; fs::is_regular_file(metadata, error)) {
-      ReadDocument(metadata, "profiler_metadata.json", "groups of ranks are not known", issues_);
+      ReadDocument(metadata, "profiler_metadata.json", "groups of ranks are unknown", issues_);
     }
     if (info_.prof.empty()) return;
     has_host_ = IsDirectory(info_.prof / "host");
@@ -154,7 +154,7 @@ class CaptureReader {
     }
     if (!end || side.end < side.begin) {
       side.end = -1;
-      CountControlFile(name, "is damaged", "the end of the collection is not known",
+      CountControlFile(name, "is damaged", "the end of the collection is unknown",
                        documents.directory, issues_);
     }
   }
@@ -213,7 +213,7 @@ class CaptureReader {
     Device device = DescribeDevice(NumberAfter(documents.name, "device_").value_or(0), documents,
                                    other, DataFiles(side.data), side.clock.device_hertz, issues_);
     if (!clocks || side.clock.device_hertz == 0) {
-      issues_.Count("device left out, its clocks are not known", documents.name);
+      issues_.Count("device left out, its clocks are unknown", documents.name);
       return;
     }
     const auto count = documents.device_start.Find("cntvct");

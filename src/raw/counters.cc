@@ -64,13 +64,13 @@ void ReadStars(const DataFiles& files, const Side& side, bool wide_streams, Issu
   ForEachDeviceRecord<kRecordSize>(files, kStem, kDeviceMagic, issues, [&](const Bytes& bytes) {
     const unsigned function = bytes.U16(0) & 0x3F;
     if (function != kContext && function != kBlock) {
-      issues.Count("counters left out, their kind is not known", kStem);
+      issues.Count("counters left out, their kind is unknown", kStem);
       return;
     }
     CounterRecord record{.end = side.clock.DeviceNs(bytes.U64(120)),
                          .values = ValuesAt(bytes, 32, 48)};
     if (!side.clock.IsPlausible(record.end)) {
-      issues.Count("counters left out, their time makes no sense", kStem);
+      issues.Count("counters left out, their time is invalid", kStem);
       return;
     }
     if (record.end < side.begin) return;

@@ -64,8 +64,8 @@ void CompareMembers(const Json& document, const Json& other, const std::string& 
   for (const char* key : keys) {
     const std::string mine = TextOf(Member(document, key)), theirs = TextOf(Member(other, key));
     if (mine == theirs) continue;
-    issues.Count(fmt::format("{} and {} contradict each other in {}, one is damaged: {}; copy the "
-                             "capture again",
+    issues.Count(fmt::format("{} and {} contradict each other in {}, one is damaged: {}; copy the"
+                             " capture again",
                              name, other_name, key, cost),
                  fmt::format("'{}' and '{}'", mine, theirs));
   }
@@ -142,8 +142,8 @@ Device DescribeDevice(std::int64_t id, const SideDocuments& documents, const Sid
   if (hertz > 0) return device;
   hertz = UsualHertz(device.generation);
   if (documents.info.is_null()) return device;  // counted already
-  issues.Count(fmt::format("{} is damaged, it has no usable hwts_frequency: {}; copy the capture "
-                           "again",
+  issues.Count(fmt::format("{} is damaged, it has no usable hwts_frequency: {}; copy the capture"
+                           " again",
                            info_name,
                            hertz > 0 ? "the usual frequency of the chip is assumed"
                                      : "the work of the device is left out"),

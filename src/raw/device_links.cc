@@ -223,8 +223,8 @@ void CountWorkOfTheQueue(Session& session) {
   }
   if (queued * 2 <= kernels) return;
   session.issues.Count(
-      fmt::format("FRAMEWORK/torch.op_mark is missing: {} of {} kernels have no operator; copy the "
-                  "capture again",
+      fmt::format("FRAMEWORK/torch.op_mark is missing: {} of {} kernels have no operator; copy the"
+                  " capture again",
                   queued, kernels),
       "launched by threads without operators");
 }

@@ -257,16 +257,16 @@ void CountBatchesOfStream(std::span<const DeviceFlip> flips, std::span<DeviceTas
 }
 
 constexpr auto& kStarsTypes = kNumbered<
-    "0: AI_CORE, AI_CPU, AIV_SQE, PLACE_HOLDER_SQE, EVENT_RECORD_SQE, EVENT_WAIT_SQE, "
-    "NOTIFY_RECORD_SQE, NOTIFY_WAIT_SQE, WRITE_VALUE_SQE, VQ6_SQE, TOF_SQE, SDMA_SQE, VPC_SQE, "
-    "JPEGE_SQE, JPEGD_SQE, DSA_SQE, ROCCE_SQE, PCIE_DMA_SQE, HOST_CPU_SQE, CDQM_SQE, C_CORE_SQE">;
+    "0: AI_CORE, AI_CPU, AIV_SQE, PLACE_HOLDER_SQE, EVENT_RECORD_SQE, EVENT_WAIT_SQE,"
+    " NOTIFY_RECORD_SQE, NOTIFY_WAIT_SQE, WRITE_VALUE_SQE, VQ6_SQE, TOF_SQE, SDMA_SQE, VPC_SQE,"
+    " JPEGE_SQE, JPEGD_SQE, DSA_SQE, ROCCE_SQE, PCIE_DMA_SQE, HOST_CPU_SQE, CDQM_SQE, C_CORE_SQE">;
 constexpr auto& kStarsV6Types = kNumbered<
-    "0: AI_CORE, AIV_SQE, FUSION, PLACE_HOLDER_SQE, AICPU_H, AICPU_D, NOTIFY_RECORD_SQE, "
-    "NOTIFY_WAIT_SQE, WRITE_VALUE_SQE, UBDMA, ASYNCDMA, SDMA_SQE, VPC_SQE, JPEGE_SQE, JPEGD_SQE, "
-    "CMO_SQE, CCU_SQE, 20: CONDITION_SQE, END_SQE">;
+    "0: AI_CORE, AIV_SQE, FUSION, PLACE_HOLDER_SQE, AICPU_H, AICPU_D, NOTIFY_RECORD_SQE,"
+    " NOTIFY_WAIT_SQE, WRITE_VALUE_SQE, UBDMA, ASYNCDMA, SDMA_SQE, VPC_SQE, JPEGE_SQE, JPEGD_SQE,"
+    " CMO_SQE, CCU_SQE, 20: CONDITION_SQE, END_SQE">;
 constexpr auto& kContextTypes = kNumbered<
-    "0: AIC, AIV, 3: Notify Wait, Notify Record, Write Value, MIX_AIC, MIX_AIV, SDMA, "
-    "Data Context, Invalidate Data Context, Writeback Data Context, AI_CPU, Load Context, 15: DSA">;
+    "0: AIC, AIV, 3: Notify Wait, Notify Record, Write Value, MIX_AIC, MIX_AIV, SDMA, Data Context,"
+    " Invalidate Data Context, Writeback Data Context, AI_CPU, Load Context, 15: DSA">;
 
 }  // namespace
 

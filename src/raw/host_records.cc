@@ -57,7 +57,7 @@ std::vector<Api> ReadRanges(const HostInput& input) {
         const bool ages = slice.aging && static_cast<Level>(api.level) != Level::kModel;
         const bool plausible = record.U64(16) > 0 && (!ages || input.clock.IsPlausible(api.start));
         if (!plausible || !IsRange(api.start, api.end)) {
-          input.issues.Count("host call left out, its times make no sense", kStem);
+          input.issues.Count("host call left out, its times are invalid", kStem);
           return;
         }
         (half ? halves : ranges).push_back(api);

@@ -80,8 +80,8 @@ void PartnerCount::Tell(const HostSide& host, const DeviceLog& log, Issues& issu
       std::ranges::any_of(host.tasks, [](const HostTask& task) { return task.batch > 0; });
   const bool lacks_flips = wrapped && !log.has_flips;
   issues.Count(
-      fmt::format("{} of {} tasks of device_{} have no launch on the host, kernels among them are "
-                  "left out: {} would tell; copy the capture again",
+      fmt::format("{} of {} tasks of device_{} have no launch on the host, kernels among them are"
+                  " left out: {} would tell; copy the capture again",
                   lost, tasks_, device_.id,
                   lacks_flips ? fmt::format("device_{}/ts_track.data", device_.id)
                               : "host/task_track, or host/context_id_info for groups,"),
@@ -149,7 +149,7 @@ class Joiner {
       if (host_task >= 0) ran_[static_cast<std::size_t>(host_task)] = true;
       if (plausible && row.end < device.begin) continue;
       if (!plausible || !IsRange(row.start, row.end)) {
-        session_.issues.Count("device task left out, its times make no sense", "task log");
+        session_.issues.Count("device task left out, its times are invalid", "task log");
         continue;
       }
       const double exact = clock.DeviceDuration(task.start, task.end);
@@ -339,9 +339,9 @@ void CheckDeviceClock(const LaunchIndex& launches, std::int64_t device,
   Shift(earlier, side.clock);
   side.device_count_unknown = false;
   issues.Count(
-      fmt::format("times of device_{0} are estimated from {1}, they may be off by what a "
-                  "launch takes: its clock is not known (device_{0}/host_start.log, "
-                  "dev_start.log, start_info, info.json); copy the capture again",
+      fmt::format("times of device_{0} are estimated from {1}, they may be off by what a launch"
+                  " takes: its clock is unknown (device_{0}/host_start.log, dev_start.log,"
+                  " start_info, info.json); copy the capture again",
                   device, from),
       fmt::format("{:.3f} ms from what the control files say", static_cast<double>(earlier) / 1e6));
 }
@@ -369,7 +369,7 @@ std::vector<Sample> ReadSamples(const DataFiles& files, const Clock& clock, Issu
           const std::size_t at = 8 + std::size_t{i} * 16;
           const Sample sample{.count = record.U64(at), .mhz = record.U32(at + 8)};
           if (!clock.IsPlausible(clock.DeviceNs(sample.count))) {
-            issues.Count("core frequency left out, its time makes no sense", kStem);
+            issues.Count("core frequency left out, its time is invalid", kStem);
           } else if (sample.mhz == 0) {
             issues.Count("core frequency left out, it is zero", kStem);
           } else {

@@ -50,8 +50,8 @@ class KernelFinder {
   void CountMissingNodes() {
     if (session_.info.level < 1 || !host_.nodes.empty() || nameless_ == 0) return;
     session_.issues.Count(
-        fmt::format("host/node_basic_info is missing: {} kernels have no operator type and no "
-                    "shapes; copy the capture again",
+        fmt::format("host/node_basic_info is missing: {} kernels have no operator type and no"
+                    " shapes; copy the capture again",
                     nameless_),
         "no record of it");
   }

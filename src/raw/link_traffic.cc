@@ -194,7 +194,7 @@ void ReadPcie(const DataFiles& files, const Side& side, const Device& device, Se
         PcieTraffic::Row row{.time = side.clock.FromDeviceMonotonic(record.U64(0)),
                              .device = device.id};
         if (!IsTime(row.time) || !ReadSpreads(record, row.of)) {
-          session.issues.Count("sample left out, it makes no sense", kStem);
+          session.issues.Count("sample left out, its values are invalid", kStem);
         } else if (row.time >= side.begin) {
           rows.push_back(row);
         }
@@ -277,8 +277,7 @@ void ReadLinkTraffic(const DataFiles& files, const Side& side, const Device& dev
   if (side.clock.device_monotonic == 0) {
     for (const std::string_view stem : {"hccs.data", "pcie.data", "nic.data", "roce.data"}) {
       if (!files.Has(stem)) continue;
-      session.issues.Count("samples left out, the start of the clock that they use is not known",
-                           stem);
+      session.issues.Count("samples left out, the start of their clock is unknown", stem);
     }
     return;
   }

@@ -103,11 +103,10 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
   JoinSegments(segments);
   const auto sides = DeviceSides(session, files, logs);
   if (segments.empty() && !sides.empty()) {
-    session.issues.Count(
-        fmt::format("host/msproftx is missing: {} marks of the user are lost; copy "
-                    "the capture again",
-                    sides.size()),
-        "recorded by the device alone");
+    session.issues.Count(fmt::format("host/msproftx is missing: {} marks of the user are lost; copy"
+                                     " the capture again",
+                                     sides.size()),
+                         "recorded by the device alone");
   }
   Marks marks;
   for (Segment& segment : segments) {
@@ -116,7 +115,7 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
     const bool plausible = input.clock.IsPlausible(mark.start) && input.clock.IsPlausible(end);
     if (plausible && end < session.info.begin) continue;
     if (!plausible || !IsRange(mark.start, end)) {
-      session.issues.Count("mark left out, its times make no sense", "msproftx");
+      session.issues.Count("mark left out, its times are invalid", "msproftx");
       continue;
     }
     mark.dur = end - mark.start;

@@ -259,7 +259,7 @@ void ReadModuleMemory(const DataFiles& files, const Side& side, const Device& de
       files, "npu_module_mem.data", kNoMagic, session.issues, [&](const Record<kSize>& record) {
         const TimeNs time = side.clock.HostNs(record.U64(8));
         if (!side.clock.IsPlausible(time)) {
-          session.issues.Count("memory sample left out, its time makes no sense",
+          session.issues.Count("memory sample left out, its time is invalid",
                                "npu_module_mem.data");
           return;
         }
@@ -288,7 +288,7 @@ void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session) {
         const HostRecordHead head = HeadOf(record);
         const TimeNs time = input.clock.HostNs(head.time);
         if (!input.clock.IsPlausible(time)) {
-          input.issues.Count("allocation left out, its time makes no sense", "task_memory_info");
+          input.issues.Count("allocation left out, its time is invalid", "task_memory_info");
           return;
         }
         if (time < begin) return;

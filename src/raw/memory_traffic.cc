@@ -16,7 +16,7 @@ namespace mpa::raw {
 namespace {
 
 constexpr std::string_view kSameTime = "sample left out, it has the time of the one before it";
-constexpr std::string_view kNonsense = "sample left out, it makes no sense";
+constexpr std::string_view kNonsense = "sample left out, its values are invalid";
 
 // Version 2 of the records has ns since the epoch. Not seen in real data.
 bool HasWideRecords(const Device& device) { return device.record_version.starts_with("2"); }
@@ -318,8 +318,8 @@ void ReadL2Cache(const DataFiles& files, const Device& device, Session& session)
   const auto victims = events ? places(events->victims) : std::nullopt;
   if (!requests || !hits || !victims) {
     session.issues.Count(
-        "counters of the L2 cache left out, the events of the chip are not among those in "
-        "sample.json (l2CacheTaskProfilingEvents)",
+        "counters of the L2 cache left out, the events of the chip are not among those in"
+        " sample.json (l2CacheTaskProfilingEvents)",
         kL2Stem);
     return;
   }

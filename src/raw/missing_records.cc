@@ -153,7 +153,7 @@ class KindJudge {
       Missing("host/api_event.data", "work of the device has no operators and no collectives");
     }
     if ((launched || called) && !HasAny(host_, {"additional.type_info_dic"})) {
-      Missing("host/type_info_dic", "kinds of calls and tasks are not known, so kernels are lost");
+      Missing("host/type_info_dic", "kinds of calls and tasks are unknown, so kernels are lost");
     }
     if ((launched || called) && !HasAny(host_, {"additional.hash_dic"})) {
       Missing("host/hash_dic", "names are shown as numbers");
@@ -211,8 +211,8 @@ class KindJudge {
     for (const fs::path& path : EntriesWith(expected_.framework, "torch.")) {
       std::error_code error;
       if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > 0) continue;
-      issues_.Count(fmt::format("FRAMEWORK/{} is empty, its records are lost; copy the capture "
-                                "again",
+      issues_.Count(fmt::format("FRAMEWORK/{} is empty, its records are lost; copy the capture"
+                                " again",
                                 path.filename().string()),
                     path.string());
     }

@@ -59,8 +59,8 @@ void ReadTimes(const io::Database& database, Ops& ops) {
   if (!database.HasTable(kTable)) return;
   io::Statement rows = database.Query(
       Columns(database, kTable,
-              "start_timestamp, elapse_time, transit_time, wait_time, synchronization_time, "
-              "idle_time"));
+              "start_timestamp, elapse_time, transit_time, wait_time, synchronization_time,"
+              " idle_time"));
   while (rows.Step()) {
     const io::Row row = rows.row();
     CommunicationTime& time = ops.Of(row).time;
@@ -78,8 +78,8 @@ void ReadBandwidths(const io::Database& database, Ops& ops, Issues& issues) {
   if (!database.HasTable(kTable)) return;
   io::Statement rows = database.Query(
       Columns(database, kTable,
-              "transport_type, transit_size, transit_time, bandwidth, large_packet_ratio, "
-              "package_size, count, total_duration"));
+              "transport_type, transit_size, transit_time, bandwidth, large_packet_ratio,"
+              " package_size, count, total_duration"));
   while (rows.Step()) {
     const io::Row row = rows.row();
     const std::string_view transport = row.Text(4);
@@ -107,8 +107,8 @@ void ReadMatrixTable(const io::Database& database, RankTrace& trace) {
   if (!database.HasTable(kTable)) return;
   io::Statement rows = database.Query(
       Columns(database, kTable,
-              "CAST(src_rank AS INTEGER), CAST(dst_rank AS INTEGER), transport_type, transit_size, "
-              "transit_time, bandwidth, " +
+              "CAST(src_rank AS INTEGER), CAST(dst_rank AS INTEGER), transport_type, transit_size,"
+              " transit_time, bandwidth, " +
                   ColumnOr(database, kTable, "op_name", "''")));
   while (rows.Step()) {
     const io::Row row = rows.row();
@@ -140,9 +140,9 @@ void ReadStepTable(const io::Database& database, RankTrace& trace) {
   constexpr const char* kTable = "StepTraceTime";
   if (!database.HasTable(kTable)) return;
   io::Statement rows = database.Query(
-      "SELECT step, computing, communication_not_overlapped, overlapped, communication, free, "
-      "stage, bubble, communication_not_overlapped_and_exclude_receive, preparing FROM "
-      "StepTraceTime");
+      "SELECT step, computing, communication_not_overlapped, overlapped, communication, free,"
+      " stage, bubble, communication_not_overlapped_and_exclude_receive, preparing FROM"
+      " StepTraceTime");
   while (rows.Step()) {
     const io::Row row = rows.row();
     const auto time = [&](int column) { return NsOf(row, column, trace.issues); };

@@ -63,7 +63,7 @@ LinkUse UseOf(const Json& info, Issues& issues) {
                          packets[1].is_number();
     const auto megabytes = io::ParseReal(size);
     if (!is_pair || !megabytes) {
-      issues.Count("packets left out, their size or time makes no sense", "Size Distribution");
+      issues.Count("packets left out, their size or time is invalid", "Size Distribution");
       continue;
     }
     use.sizes[*megabytes] = {packets[0].get<double>(), packets[1].get<double>()};
@@ -173,7 +173,7 @@ void AddLinks(const std::string& key, const Json& links, std::vector<MatrixEntry
                                  ? std::nullopt
                                  : io::ParseInt(std::string_view(ends).substr(dash + 1));
     if (!source || !destination) {
-      issues.Count("link left out, its ends are not ranks", "communication_matrix.json");
+      issues.Count("link left out, its ends are not rank numbers", "communication_matrix.json");
       continue;
     }
     matrix.push_back({.name = name,

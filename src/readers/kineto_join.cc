@@ -76,8 +76,8 @@ void KinetoTraceJoin::AddUnknownWork(std::string_view file_name) {
     Kernels::Row row = unknown_.At(i);
     trace_.issues.Count(
         Promise::kCategoriesKnown,
-        "work of the device is of an unknown category, it is counted as a kernel; say which "
-        "program wrote the trace",
+        "work of the device is of an unknown category, it is counted as a kernel; say which"
+        " program wrote the trace",
         fmt::format("{}: \"{}\" of \"{}\"", file_name, Printable(trace_.strings.View(row.name)),
                     Printable(trace_.strings.View(row.op_type))));
     row.op_type = {};

@@ -324,7 +324,7 @@ void ReadKineto(DeviceKind device, const CaptureFile& file, const ReadRequest& r
   KinetoFiller filler(of_pairs, device, request, file_name);
   begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
   join.Add(of_pairs);
-  // A process alone has no one to talk to. Backends of the host name themselves.
+  // A single process has no peers, so its collectives prove nothing. Host backends name themselves.
   join.Finish(request, file_name, [&] {
     const auto is_of_host = [&](StringId op) {
       const std::string_view name = trace.strings.View(op);

@@ -90,8 +90,8 @@ void FindLostWork(const GpuLaunches& launches, const std::vector<RuntimeCall>& c
   const std::size_t alone = alone_at.size();
   if (alone >= lost.size()) {  // their work is there
     trace.issues.Count(Promise::kWorkHasLaunch,
-                       "work of the device without a launch in the trace, and launches without "
-                       "work: they lack the numbers that they share, operators lack its time",
+                       "work of the device without a launch in the trace, and launches without"
+                       " work: they lack the numbers that they share, operators lack its time",
                        fmt::format("{}: {} of {} pieces of work", file_name, alone, all));
     return;
   }
@@ -108,9 +108,9 @@ void FindLostWork(const GpuLaunches& launches, const std::vector<RuntimeCall>& c
   if (surplus >= lost.size()) {
     for (std::size_t i = 0; i < lost.size(); ++i) {
       trace.issues.Count(Promise::kOneLaunchOneNumber,
-                         "kernels share the number of one launch, and another launch has none: "
-                         "operators have the time of others; collect again with another version "
-                         "of the profiler",
+                         "kernels share the number of one launch, and another launch has none:"
+                         " operators have the time of others; collect again with another version"
+                         " of the profiler",
                          fmt::format("{}: number {} at {} us", file_name, first->correlation,
                                      first->place.start / 1000));
     }

@@ -121,8 +121,8 @@ void ReadNamedSteps(DbInput& input, const char* table, const char* name, const N
 void ReadNamedSteps(DbInput& input) {
   NamesById names = NamesWhere(
       input,
-      "value LIKE '%ProfilerStep#%' OR value GLOB 'execute_*' OR value GLOB 'step[[]*' OR "
-      "value GLOB 'prefill[[]*' OR value GLOB 'decode[[]*'");
+      "value LIKE '%ProfilerStep#%' OR value GLOB 'execute_*' OR value GLOB 'step[[]*' OR"
+      " value GLOB 'prefill[[]*' OR value GLOB 'decode[[]*'");
   ReadNamedSteps(input, "MSTX_EVENTS", "message", names);
   if (!input.trace.host_ops.Empty()) return;
   std::erase_if(names, [](const auto& name) { return IsProfilerStep(name.second); });
@@ -151,8 +151,8 @@ void ReadSteps(DbInput& input) {
 // Work of the device that the 950 records and that is not read yet.
 void CountUnreadWork(DbInput& input) {
   constexpr std::pair<const char*, const char*> kTables[] = {
-      {"CCU", "missions of the CCU are not read yet (table CCU)"},
-      {"DPU_TASK", "tasks of the DPU are not read yet (table DPU_TASK)"}};
+      {"CCU", "CCU tasks are not supported yet (table CCU)"},
+      {"DPU_TASK", "DPU tasks are not supported yet (table DPU_TASK)"}};
   for (const auto& [table, problem] : kTables) {
     if (HasRows(input.database, table)) input.trace.issues.Count(problem, input.database.name());
   }
@@ -215,12 +215,12 @@ void ReadAllocations(DbInput& input) {
   if (allocations.Empty() && input.database.HasTable("MEMORY_RECORD") &&
       HasRows(input.database, "STRING_IDS") &&
       input.database
-          .Query("SELECT 1 FROM MEMORY_RECORD WHERE component IN (SELECT id FROM STRING_IDS WHERE "
-                 "value = 'PTA') LIMIT 1")
+          .Query("SELECT 1 FROM MEMORY_RECORD WHERE component IN (SELECT id FROM STRING_IDS WHERE"
+                 " value = 'PTA') LIMIT 1")
           .Step()) {
     input.trace.issues.Count(Promise::kTablesAgree,
-                             "OP_MEMORY is empty, but MEMORY_RECORD has allocations of the "
-                             "framework: memory of operators is unknown; parse again",
+                             "OP_MEMORY is empty, but MEMORY_RECORD has allocations of the"
+                             " framework: memory of operators is unknown; parse again",
                              input.database.name());
   }
   // Rows are in order of the allocation: the same one again is out of order.
@@ -268,8 +268,8 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   if (!database.HasTable("TASK") && !database.HasTable("PYTORCH_API") &&
       !database.HasTable("COMMUNICATION_OP")) {
     Fail(ErrorKind::kInput,
-         "{}: none of the tables TASK, COMMUNICATION_OP and PYTORCH_API is in the database; it is "
-         "no profiler database, or its export broke off",
+         "{}: none of the tables TASK, COMMUNICATION_OP and PYTORCH_API is in the database; it is"
+         " no profiler database, or its export broke off",
          file.path.string());
   }
   read_some(Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls | Tables::kBackwardLinks |

@@ -78,8 +78,8 @@ std::optional<std::int64_t> DeviceOfCollectives(DbInput& input) {
   const std::int64_t own = OwnDevice(input, rows);
   input.trace.issues.Count(
       Promise::kOneDevice,
-      "collectives of other devices left out, the database holds several; profile each device by "
-      "a process of its own",
+      "collectives of other devices left out, the database holds several; profile each device by"
+      " a process of its own",
       fmt::format("{}: device {} is taken", input.database.name(), own));
   return own;
 }
@@ -90,8 +90,8 @@ void ReadOperations(DbInput& input, Groups& groups) {
   const std::optional<std::int64_t> device = DeviceOfCollectives(input);
   const std::map<std::int64_t, StringId> data_types = ReadNames(input, "ENUM_HCCL_DATA_TYPE");
   io::Statement rows = input.database.Query(
-      fmt::format("SELECT startNs, endNs, opName, opType, groupName, connectionId, opId, {}, {} "
-                  "FROM COMMUNICATION_OP {} ORDER BY opId",
+      fmt::format("SELECT startNs, endNs, opName, opType, groupName, connectionId, opId, {}, {}"
+                  " FROM COMMUNICATION_OP {} ORDER BY opId",
                   ColumnOrNull(input.database, kTable, "dataType"),
                   ColumnOrNull(input.database, kTable, "count"),
                   device ? fmt::format("WHERE deviceId = {}", *device) : ""));
@@ -134,8 +134,8 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
     input.trace.lacks_comm_tasks = true;
     if (IsOfMonitor(input.database.name())) return;
     input.trace.issues.Count(
-        "waits, traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is "
-        "missing or empty; parse again",
+        "waits, traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is"
+        " missing or empty; parse again",
         input.database.name());
     return;
   }
@@ -160,8 +160,8 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
     const std::int64_t op = row.IntOr(kRow + 3, -1);  // NULL: the stream and the time say it
     if (op >= 0 && !input.own_device && !std::ranges::binary_search(ops, op)) {
       CountRow(input,
-               "the collective of a task is unknown, COMMUNICATION_OP does not have its opId; "
-               "parse again",
+               "the collective of a task is unknown, COMMUNICATION_OP does not have its opId;"
+               " parse again",
                kTable);
     }
     input.trace.comm_tasks.Append(
@@ -192,8 +192,8 @@ void ReadGroupNames(DbInput& input) {
   const auto document = io::TryParseJson(rows.Text(0));
   if (document.is_discarded()) {
     LogWarning(
-        "{}: META_DATA.parallel_group_info is not valid JSON; groups keep their technical "
-        "names",
+        "{}: META_DATA.parallel_group_info is not valid JSON; groups keep their technical"
+        " names",
         input.database.name());
     return;
   }

@@ -63,8 +63,8 @@ void KeepOneDevice(DbInput& input) {
   });
   input.trace.issues.Count(
       Promise::kOneDevice,
-      "work of other devices left out, the database holds several; profile each device by a "
-      "process of its own",
+      "work of other devices left out, the database holds several; profile each device by a"
+      " process of its own",
       fmt::format("{}: {} of {} rows of TASK; device {} is taken", input.database.name(),
                   all.Size() - kept.Size(), all.Size(), own));
   input.own_device = own;
@@ -197,8 +197,8 @@ void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
     const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
     input.trace.issues.Count(
-        "kernel has no name, type and shapes, table COMPUTE_TASK_INFO is missing or empty: its "
-        "class is unknown; parse again",
+        "kernel has no name, type and shapes, table COMPUTE_TASK_INFO is missing or empty: its"
+        " class is unknown; parse again",
         input.database.name());
     input.trace.kernels.Append({.start = span->start,
                                 .dur = span->dur,
@@ -322,7 +322,7 @@ void ReadCoreClocks(DbInput& input) {
     const auto time = rows.Int(0);
     const auto mhz = rows.Int(1);
     if (!time || !IsTime(*time) || !mhz || !IsClock(*mhz)) {
-      CountRow(input, "core frequency left out, it makes no sense", "AICORE_FREQ");
+      CountRow(input, "invalid core frequency ignored", "AICORE_FREQ");
       continue;
     }
     if (device < 0 || rows.IntOr(2, device) == device) {

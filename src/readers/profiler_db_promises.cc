@@ -40,8 +40,8 @@ CaptureCalls GraphCaptures(DbInput& input) {
   CaptureCalls calls;
   if (!input.database.HasTable("CANN_API") || !input.database.HasTable("STRING_IDS")) return calls;
   io::Statement rows = input.database.Query(
-      "SELECT MIN(startNs), MAX(endNs) FROM CANN_API WHERE name IN (SELECT id FROM STRING_IDS "
-      "WHERE value LIKE '%CaptureBegin%' OR value LIKE '%CaptureEnd%')");
+      "SELECT MIN(startNs), MAX(endNs) FROM CANN_API WHERE name IN (SELECT id FROM STRING_IDS"
+      " WHERE value LIKE '%CaptureBegin%' OR value LIKE '%CaptureEnd%')");
   if (rows.Step()) calls = {TimeOrNone(rows.row(), 0), TimeOrNone(rows.row(), 1)};
   return calls;
 }
@@ -183,8 +183,8 @@ void CheckRows(DbInput& input) {
     if (lost == 0) return;
     input.trace.issues.Count(
         Promise::kFileIsWhole,
-        fmt::format("rows of {} were deleted, what is counted from them is too small; copy or "
-                    "parse the capture again",
+        fmt::format("rows of {} were deleted, what is counted from them is too small; copy or"
+                    " parse the capture again",
                     table),
         fmt::format("{}: {} of {}", input.database.name(), lost, lost + rows));
   };
@@ -203,16 +203,16 @@ void CheckLists(DbInput& input) {
   if (!ends.Step() || ends.IsNull(0)) return;
   const auto has = [&](int column, const char* order) {
     return database
-        .Query(fmt::format("SELECT 1 FROM PYTORCH_API WHERE connectionId = {} ORDER BY rowid {} "
-                           "LIMIT 1",
+        .Query(fmt::format("SELECT 1 FROM PYTORCH_API WHERE connectionId = {} ORDER BY rowid {}"
+                           " LIMIT 1",
                            ends.IntOr(column, 0), order))
         .Step();
   };
   if (has(0, "ASC") && has(1, "DESC")) return;
   input.trace.issues.Count(
       Promise::kReferences,
-      "operators are missing in PYTORCH_API, CONNECTION_IDS has what they launched: numbers of "
-      "operators are too small; parse again",
+      "operators are missing in PYTORCH_API, CONNECTION_IDS has what they launched: numbers of"
+      " operators are too small; parse again",
       database.name());
 }
 
@@ -262,10 +262,10 @@ void CheckCommunicationIsRecorded(DbInput& input) {
   input.trace.issues.Count(
       Promise::kCommunicationRecorded,
       IsOfMonitor(input.database.name())
-          ? "communication was not recorded, its times are unknown and count as free; collect "
-            "the activity kind Communication, too"
-          : "operators communicate, but table COMMUNICATION_OP is missing or empty: times of "
-            "communication are unknown and count as free; parse or collect again",
+          ? "communication was not recorded, its times are unknown and count as free; collect"
+            " the activity kind Communication, too"
+          : "operators communicate, but table COMMUNICATION_OP is missing or empty: times of"
+            " communication are unknown and count as free; parse or collect again",
       database.name());
 }
 
@@ -280,12 +280,11 @@ void CheckColumns(DbInput& input) {
   for (const auto& [table, one, other] : kPairs) {
     const bool has_one = input.database.HasColumn(table, one);
     if (has_one == input.database.HasColumn(table, other)) continue;
-    input.trace.issues.Count(
-        Promise::kColumnsThere,
-        fmt::format("column {} of {} is missing, its values are unknown; parse "
-                    "again",
-                    has_one ? other : one, table),
-        input.database.name());
+    input.trace.issues.Count(Promise::kColumnsThere,
+                             fmt::format("column {} of {} is missing, its values are unknown; parse"
+                                         " again",
+                                         has_one ? other : one, table),
+                             input.database.name());
   }
 }
 
@@ -305,8 +304,8 @@ void CheckSteps(DbInput& input, Tables wanted) {
   if (marked.size() <= trace.steps.Size()) return;
   input.trace.issues.Count(
       Promise::kTablesAgree,
-      "steps are missing in STEP_TIME, PYTORCH_API has more of them: sums and means of steps lack "
-      "them; parse again",
+      "steps are missing in STEP_TIME, PYTORCH_API has more of them: sums and means of steps lack"
+      " them; parse again",
       fmt::format("{}: {} of {}", input.database.name(), trace.steps.Size(), marked.size()));
 }
 
@@ -376,8 +375,8 @@ void CheckTasksOfCollectives(DbInput& input, std::size_t described) {
   if (described >= tasks) return;
   input.trace.issues.Count(
       Promise::kReferences,
-      "tasks of collectives are not in COMMUNICATION_TASK_INFO: their waits and traffic are too "
-      "small; parse again",
+      "tasks of collectives are not in COMMUNICATION_TASK_INFO: their waits and traffic are too"
+      " small; parse again",
       fmt::format("{}: {} of {}", input.database.name(), tasks - described, tasks));
 }
 

@@ -109,8 +109,8 @@ void ReadKernelRuns(DbInput& input, Owners& owners) {
                                     .stream = NumberOrNone(row, 8)});
   };
   input.database.Scan(
-      "t.startNs, t.endNs, i.name, t.connectionId, t.modelId, t.globalPid, t.deviceId, "
-      "i.globalTaskId, t.streamId",
+      "t.startNs, t.endNs, i.name, t.connectionId, t.modelId, t.globalPid, t.deviceId,"
+      " i.globalTaskId, t.streamId",
       "TASK t NOT INDEXED LEFT JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId", read);
 }
 

@@ -159,8 +159,7 @@ void FillMemorySamples(Session& session, RankTrace& trace) {
   for (const raw::MemoryRecord& record : raw::MemoryRecords(session)) {
     if (record.reserved < 0) continue;
     if (!IsSize(record.reserved) || !IsTime(record.time)) {
-      trace.issues.Count("memory sample left out, its size or time makes no sense",
-                         "memory records");
+      trace.issues.Count("memory sample left out, its size or time is invalid", "memory records");
       continue;
     }
     trace.memory_samples.Append(
@@ -174,7 +173,7 @@ void FillMemorySamples(Session& session, RankTrace& trace) {
 void FillAllocations(Session& session, RankTrace& trace) {
   for (const raw::AllocationLife& life : raw::LivesWithRoles(session)) {
     if (!IsSize(life.bytes) || !IsTime(life.allocated) || !IsTime(life.released)) {
-      trace.issues.Count("allocation left out, its size or times make no sense", "memory records");
+      trace.issues.Count("allocation left out, its size or times are invalid", "memory records");
       continue;
     }
     const StringId name =
@@ -297,7 +296,7 @@ void TakeTables(Session& session, Tables wanted, RankTrace& trace) {
   trace.core_clocks.Filter([&](std::size_t i) {
     const bool usable = IsTime(trace.core_clocks.start[i]) && IsClock(trace.core_clocks.mhz[i]);
     if (!usable) {
-      trace.issues.Count("core frequency left out, it makes no sense", "lpmFreqConv");
+      trace.issues.Count("invalid core frequency ignored", "lpmFreqConv");
     }
     return usable;
   });

@@ -114,8 +114,8 @@ std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points, std::strin
     if (flow.IsComplete()) continue;
     const FlowPoint& end = flow.start == nullptr ? *flow.end : *flow.start;
     issues.Count(Promise::kArrowsHaveEnds,
-                 fmt::format("arrow left out, its other end is missing, {}; copy or parse the "
-                             "capture again",
+                 fmt::format("arrow left out, its other end is missing, {}; copy or parse the"
+                             " capture again",
                              what),
                  PlaceOf(end));
   }
@@ -139,8 +139,8 @@ void LaunchFlows::Append(const std::vector<FlowPoint>& points, TrackNumbers& tra
     }
     if (flow.start == nullptr) {
       trace.issues.Count(Promise::kArrowsHaveEnds,
-                         "work of the device is of no operator, the launch at the other end of its "
-                         "arrow is missing; copy or parse the capture again",
+                         "work of the device is of no operator, the launch at the other end of its"
+                         " arrow is missing; copy or parse the capture again",
                          PlaceOf(*flow.end));
       continue;
     }

@@ -42,8 +42,8 @@ void CheckLaunchers(RankTrace& trace) {
   if (lost <= std::max(kFew, begins.size() / 100)) return;
   const auto first = std::ranges::find(found, false) - found.begin();
   trace.issues.Count(Promise::kTablesAgree,
-                     "operators that launched work were lost, it is of no operator; copy or parse "
-                     "the capture again",
+                     "operators that launched work were lost, it is of no operator; copy or parse"
+                     " the capture again",
                      fmt::format("{} of {} launches, the first at {}", lost, begins.size(),
                                  Micros(begins[static_cast<std::size_t>(first)].first)));
 }
@@ -121,8 +121,8 @@ void CheckProcesses(const std::vector<DeviceEvent>& events, Processes& found, Ra
   if (!found.overlap && !activities.empty()) found.overlap = most(activities);
   if (!found.communication && !collectives.empty()) found.communication = most(collectives);
   trace.issues.Count(Promise::kCategoriesKnown,
-                     "names of processes are missing, what they hold is guessed by their events; "
-                     "parse again",
+                     "names of processes are missing, what they hold is guessed by their events;"
+                     " parse again",
                      fmt::format("trace_view.json: process {}", *found.hardware));
 }
 

@@ -273,8 +273,8 @@ void SortDeviceWork(RankTrace& trace) {
 void TraceJoin::Finish() {
   if (device_.empty() && metadata_.empty() && trace_.host_ops.Empty() && trace_.issues.Empty()) {
     trace_.issues.Count(Promise::kFileIsWhole,
-                        "the trace holds no events, what it tells is unknown; copy or parse the "
-                        "capture again",
+                        "the trace holds no events, what it tells is unknown; copy or parse the"
+                        " capture again",
                         "trace_view.json");
   }
   Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);

@@ -32,8 +32,8 @@ constexpr std::string_view NameOf(io::EventDamage::Kind kind) {
        "text left out, it is not an event; reading went on at the next one",
        "events behind the end of the trace were read, too",
        "text behind the end of the trace was left out",
-       "what stands before the events is not valid JSON: rank and settings may be unknown, events "
-       "were read; correct it"});
+       "what stands before the events is not valid JSON: rank and settings may be unknown, events"
+       " were read; correct it"});
 }
 
 /// Reads a trace in pieces, in parallel: parse(parser, piece, fragment) puts what a piece holds

@@ -137,8 +137,8 @@ CommThreads::CommThreads(const Processes& processes, RankTrace& trace) : trace_(
   }
   if (guessed) {
     trace.issues.Count(
-        "order of the threads of collectives not recorded (thread_sort_index), their planes are "
-        "given to groups by the numbers of the threads",
+        "order of the threads of collectives not recorded (thread_sort_index), their planes are"
+        " given to groups by the numbers of the threads",
         "Communication");
   }
 }

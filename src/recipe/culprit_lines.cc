@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds up a job, in words.
+// The ranks that delay a job, in words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,16 +29,16 @@ class CulpritWords {
         return Uncaptured();
       case LatePart::kStage:
         return fmt::format(
-            "the pipeline stage of {} has more work: it computes {} ms a step, the "
-            "mean of the stages is {}; costs about {}",
+            "the pipeline stage of {} has more work: it computes {} ms a step, the"
+            " mean of the stages is {}; costs about {}",
             Who(true), Ms(culprit_.own), Ms(culprit_.usual), CostOfStep());
       case LatePart::kFree:
         return fmt::format("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),
                            many_ ? "their devices are" : "its device is", Ms(culprit_.own),
                            many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kCopies:
-        return fmt::format("{}: {} copies alone take {} ms a step, {} {}; {}", HoldsUp(),
-                           many_ ? "their" : "its", Ms(culprit_.own),
+        return fmt::format("{}: {} copies without other work take {} ms a step, {} {}; {}",
+                           HoldsUp(), many_ ? "their" : "its", Ms(culprit_.own),
                            many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kLink:
         return "slow link: " + SlowLinkText(*culprit_.link);

@@ -22,8 +22,8 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
   }
   if (!uneven.empty()) {
     report.notes.push_back(fmt::format(
-        "{} {} left out: the ranks ran {} a different number of times, so it is not known which "
-        "runs belong together; choose a step with --step_id",
+        "{} {} left out: the ranks ran {} a different number of times, so it is not known which"
+        " runs belong together; choose a step with --step_id",
         uneven.size(), uneven.size() == 1 ? "collective is" : "collectives are",
         uneven.size() == 1 ? "it" : "them"));
   } else if (known.empty()) {
@@ -36,7 +36,7 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
 Verdict JudgeCollectives(const RankFacts& facts) {
   return JudgeCommunication(facts).Refuse(
       facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo,
-      "the trace does not name the groups of collectives", "PyTorch 2.3 or later, which does");
+      "the trace does not name communication groups", "PyTorch 2.3 or later, which does");
 }
 
 Verdict JudgeCommunication(const RankFacts& facts) {

@@ -20,8 +20,8 @@ namespace mpa {
 
 std::string NoDeviceWorkNote(RankId rank) {
   return fmt::format(
-      "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU, "
-      "or CUDA on a GPU",
+      "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU,"
+      " or CUDA on a GPU",
       RankName(rank));
 }
 

@@ -44,16 +44,16 @@ std::string WarmupText(const GateWarmup& warmup) {
                        warmup.in_base ? "base" : "comparison");
   }
   return fmt::format(
-      "{} left out as warm-up: {:.2f} times the later ones in the base, {:.2f} times in the "
-      "comparison{}",
+      "{} left out as warm-up: {:.2f} times the later ones in the base, {:.2f} times in the"
+      " comparison{}",
       steps, warmup.base, warmup.comparison, only);
 }
 
 std::string DriftText(const GateDrift& drift) {
-  if (!drift.differs) return fmt::format("drift of {:+.2f} % per step taken off", drift.base);
+  if (!drift.differs) return fmt::format("drift of {:+.2f} % per step subtracted", drift.base);
   return fmt::format(
-      "drift differs and is not taken off: {:+.2f} % per step in the base, {:+.2f} % in the "
-      "comparison; in the last step the change is {:+.1f} %",
+      "drift differs and is not subtracted: {:+.2f} % per step in the base, {:+.2f} % in the"
+      " comparison; in the last step the change is {:+.1f} %",
       drift.base, drift.comparison, drift.change_at_end);
 }
 

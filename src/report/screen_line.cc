@@ -95,7 +95,7 @@ class LineReader {
     return true;
   }
 
-  // Whose the numbers around are.
+  // Gives the numbers around to the rank.
   void Bind(std::size_t begin, const Cell& rank) {
     const std::string_view before = text_.substr(0, begin);
     const bool behind_number = before.ends_with('(') || before.ends_with(" on ");

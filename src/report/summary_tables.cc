@@ -68,14 +68,15 @@ Sheet ChangeSheet(const ChangeNode& whole) {
     return sheet.columns.back();
   };
   add("Part", Format::kText, 44,
-      "A part of the change, below the part that it belongs to, as the lines of the screen name "
-      "it.");
+      "A part of the change, named as on the screen, below the part to which it belongs.");
   for (const Side side : {Side::kBase, Side::kComparison}) {
-    add("Duration(ms)", Format::kDecimals3, 18, "Its time in the median step.", side);
+    add("Duration(ms)", Format::kDecimals3, 18, "Time of the part in the median step, in ms.",
+        side);
     add("Number", Format::kInteger, 10, "Calls in the median step; empty where none are counted.",
         side);
   }
-  add("Diff Duration(ms)", Format::kDecimals3, 18, "Duration of the comparison less the base.")
+  add("Diff Duration(ms)", Format::kDecimals3, 18,
+      "Duration of the comparison minus that of the base, in ms.")
       .change = ChangeRole::kDifference;
   sheet.least_change = kPartThatMatters * InMs(whole.base);
   VisitParts(whole, 0, [&](const ChangeNode& part, int level) {

@@ -29,7 +29,7 @@ constexpr CostlySetting kCostly[] = {
      [](const std::string& value) { return value == "0" || value == "1" || value == "2"; },
      "the host writes a log of what it does", "host 输出大量日志"},
     {"TASK_QUEUE_ENABLE", [](const std::string& value) { return value == "0"; },
-     "the thread that calls operators launches them, too", "算子调用线程同时负责下发"},
+     "the thread that calls operators also launches them", "算子调用线程同时负责下发"},
     {"HCCL_DETERMINISTIC",
      [](const std::string& value) {
        return value == "true" || value == "TRUE" || value == "strict";
@@ -40,12 +40,12 @@ constexpr CostlySetting kCostly[] = {
      [](const std::string& value) {
        return WholeNumber<std::int64_t>(value).value_or(10'000) < 10'000;
      },
-     "few prepared operators are kept for their next call", "缓存的 aclnn 算子数量过少"},
+     "few prepared operators are cached for their next call", "缓存的 aclnn 算子数量过少"},
     {"PYTORCH_NPU_ALLOC_CONF",
      [](const std::string& value) {
        return value.find("expandable_segments:True") == std::string::npos;
      },
-     "segments of device memory cannot grow", "显存段不可扩展"},
+     "device memory segments cannot grow", "显存段不可扩展"},
     {"with_stack", IsOn, kStacks, kStacksChinese},
     {"with_modules", IsOn, kStacks, kStacksChinese},
     {"record_shapes", IsOn, kDetails, kDetailsChinese},

@@ -23,7 +23,7 @@ Value ValueIn(const SettingValues& values, const std::string& name) {
   return found == values.end() ? Value() : Value(found->second);
 }
 
-// One side says nothing of this setting, but of others of the kind. Which switches and versions are
+// One side lacks this setting, but records others of the kind. Which switches and versions are
 // recorded depends on the version of the profiler; variables and metadata are there when they are
 // set.
 bool MattersAlone(SettingKind kind, const std::string& value) {

@@ -40,7 +40,7 @@ bool HasWord(const std::vector<std::string>& words, std::initializer_list<std::s
   return std::ranges::any_of(words, [&](const std::string& word) { return IsOneOf(word, any); });
 }
 
-// Secrets. Rather too many than one too few: their values help nobody here.
+// Secrets. Rather mask too many than one too few: their values do not help a diagnosis.
 
 constexpr const char* kHidden = "(hidden)";
 

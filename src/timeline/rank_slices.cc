@@ -112,7 +112,7 @@ class SliceMaker {
     const auto found = std::ranges::find(request_.steps, id, &StepWindow::id);
     const HostSteps host(trace_.steps);
     if (found == request_.steps.end()) {
-      if (host.Count() == 0) Fail(ErrorKind::kInput, "the capture has no steps; give no --step");
+      if (host.Count() == 0) Fail(ErrorKind::kInput, "the capture has no steps; leave --step out");
       Fail(ErrorKind::kInput, "step {} not found; available steps: {}", id, host.Ids());
     }
     Interval window{OfDevice(found->window.begin), OfDevice(found->window.end)};

@@ -97,8 +97,8 @@ void RefuseUnfinishedWrites(const fs::path& path) {
     std::error_code error;
     if (fs::file_size(unfinished, error) == 0 || error) continue;
     Fail(ErrorKind::kOutput,
-         "another program has not finished writing to it, {} is there; close that program, or open "
-         "and close the database with sqlite3",
+         "another program has not finished writing to it, {} is there; close that program, or open"
+         " and close the database with sqlite3",
          unfinished.filename().string());
   }
 }

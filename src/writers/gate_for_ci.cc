@@ -54,11 +54,11 @@ std::vector<Case> CasesOf(const GateReport& report) {
     const bool is_watched = metric.limit.empty() && metric.verdict == GateVerdict::kOk;
     if (is_watched && !metric.reason.empty()) test.message += ": " + metric.reason;
     if (report.partial) {
-      // What is missing can hide growth or make it: nothing is green, nothing is blamed.
+      // Missing input can hide growth or fake it, so no metric passes and none fails.
       test.outcome = "skipped";
       test.message = "judged on partial data: " + metric.line;
     } else if (metric.verdict == GateVerdict::kRegression) {
-      // What only warns must not turn the results red.
+      // Warnings must not fail the job.
       test.outcome = fails ? "failure" : "skipped";
       if (&metric == report.Leading()) test.message = report.headline;
       if (!explained) test.details = DetailsOf(report);  // once is enough
@@ -122,10 +122,10 @@ std::string FormatGateJunit(const GateReport& report) {
     elements += Element(test);
   }
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"msprof-analyze\" "
-      "tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" time=\"0\">\n  <testsuite name=\"gate\" "
-      "tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" skipped=\"{3}\" time=\"0\">\n{4}  "
-      "</testsuite>\n</testsuites>\n",
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"msprof-analyze\""
+      " tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" time=\"0\">\n  <testsuite name=\"gate\""
+      " tests=\"{0}\" failures=\"{1}\" errors=\"{2}\" skipped=\"{3}\" time=\"0\">\n{4}"
+      "  </testsuite>\n</testsuites>\n",
       cases.size(), failures, errors, skipped, PropertiesOf(report) + elements);
 }
 
@@ -168,7 +168,7 @@ void AddFamily(const GateReport& report, const Family& family, Quantity quantity
   const std::string name =
       fmt::format("msprof_gate_{}_{}", family.name, time ? "seconds" : "bytes");
   for (const GateMetric& metric : report.metrics) {
-    // What could not be judged has no values.
+    // Metrics that could not be judged have no values.
     if (metric.quantity != quantity || metric.verdict == GateVerdict::kInconclusive) continue;
     const std::int64_t value = family.value(metric);
     samples += fmt::format("{}{{metric=\"{}\"}} {}\n", name, LabelEscaped(metric.name),
@@ -201,13 +201,13 @@ std::string FormatGateOpenMetrics(const GateReport& report) {
   }
   if (!samples.empty()) {
     text +=
-        "# TYPE msprof_gate_verdict stateset\n# HELP msprof_gate_verdict The verdict on each "
-        "metric.\n" +
+        "# TYPE msprof_gate_verdict stateset\n# HELP msprof_gate_verdict The verdict on each"
+        " metric.\n" +
         samples;
   }
   text += fmt::format(
-      "# TYPE msprof_gate_exit_code gauge\n# HELP msprof_gate_exit_code The exit code of the "
-      "gate.\nmsprof_gate_exit_code {}\n# EOF\n",
+      "# TYPE msprof_gate_exit_code gauge\n# HELP msprof_gate_exit_code The exit code of the"
+      " gate.\nmsprof_gate_exit_code {}\n# EOF\n",
       report.exit_code);
   return text;
 }

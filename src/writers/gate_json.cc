@@ -31,16 +31,16 @@ std::string OrNull(const std::optional<Number>& number) {
 std::string Drift(const std::optional<GateDrift>& drift) {
   if (!drift) return "null";
   return fmt::format(
-      "{{\"base_percent_per_step\": {}, \"comparison_percent_per_step\": {}, \"differs\": {}, "
-      "\"change_percent_at_end\": {}}}",
+      "{{\"base_percent_per_step\": {}, \"comparison_percent_per_step\": {}, \"differs\": {},"
+      " \"change_percent_at_end\": {}}}",
       drift->base, drift->comparison, drift->differs, drift->change_at_end);
 }
 
 std::string Warmup(const std::optional<GateWarmup>& warmup) {
   if (!warmup) return "null";
   return fmt::format(
-      "{{\"steps\": {}, \"base_times_later\": {}, \"comparison_times_later\": {}, "
-      "\"in_base\": {}, \"in_comparison\": {}}}",
+      "{{\"steps\": {}, \"base_times_later\": {}, \"comparison_times_later\": {},"
+      " \"in_base\": {}, \"in_comparison\": {}}}",
       warmup->steps, warmup->base, warmup->comparison, warmup->in_base, warmup->in_comparison);
 }
 
@@ -52,11 +52,11 @@ std::string Metric(const GateMetric& metric) {
     return metric.IsMeasured() ? std::to_string(value) : "null";
   };
   return fmt::format(
-      "{{\"name\": {}, \"unit\": \"{}\", \"verdict\": \"{}\", \"base\": {}, \"comparison\": {}, "
-      "\"change\": {}, \"change_percent\": {}, \"limit\": {}, \"noise\": {}, \"drift\": {}, "
-      "\"probability\": {}, "
-      "\"low_confidence\": {}, \"reason\": {}, \"line\": {}, \"base_runs\": {}, "
-      "\"comparison_runs\": {}, \"anchor\": {}}}",
+      "{{\"name\": {}, \"unit\": \"{}\", \"verdict\": \"{}\", \"base\": {}, \"comparison\": {},"
+      " \"change\": {}, \"change_percent\": {}, \"limit\": {}, \"noise\": {}, \"drift\": {},"
+      " \"probability\": {},"
+      " \"low_confidence\": {}, \"reason\": {}, \"line\": {}, \"base_runs\": {},"
+      " \"comparison_runs\": {}, \"anchor\": {}}}",
       Quoted(metric.name), ProgramUnit(metric.quantity), VerdictName(metric.verdict),
       if_measured(metric.base), if_measured(metric.comparison), if_measured(metric.Change()),
       OrNull(metric.ChangePercent()), Quoted(metric.limit), metric.noise, Drift(metric.drift),
@@ -66,8 +66,8 @@ std::string Metric(const GateMetric& metric) {
 
 std::string Part(const ChangeNode& part) {
   return fmt::format(
-      "{{\"kind\": {}, \"name\": {}, \"base_ns\": {}, \"comparison_ns\": {}, \"change_ns\": {}, "
-      "\"base_calls\": {}, \"comparison_calls\": {}, \"leaf\": {}}}",
+      "{{\"kind\": {}, \"name\": {}, \"base_ns\": {}, \"comparison_ns\": {}, \"change_ns\": {},"
+      " \"base_calls\": {}, \"comparison_calls\": {}, \"leaf\": {}}}",
       Quoted(part.kind), Quoted(part.name), part.base, part.comparison, part.Change(),
       part.base_count, part.comparison_count, Quoted(part.category));
 }
@@ -82,13 +82,13 @@ std::string Mismatch(const GateMismatch& mismatch) {
 
 std::string FormatGateJson(const GateReport& report) {
   return fmt::format(
-      "{{\"kind\": \"msprof-analyze-gate\", \"schema_version\": {},\n \"verdict\": \"{}\", "
-      "\"exit_code\": {}, \"partial\": {},\n \"headline\": {},\n \"base\": {}, \"comparison\": "
-      "{},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n {},\n \"causes\": {},\n "
-      "\"explained\": {},\n "
-      "\"contributions\": "
-      "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
-      "\"notes\": {},\n \"story\": {}}}\n",
+      "{{\"kind\": \"msprof-analyze-gate\", \"schema_version\": {},\n \"verdict\": \"{}\","
+      " \"exit_code\": {}, \"partial\": {},\n \"headline\": {},\n \"base\": {}, \"comparison\":"
+      " {},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n {},\n \"causes\": {},\n"
+      " \"explained\": {},\n"
+      " \"contributions\":"
+      " {},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n"
+      " \"notes\": {},\n \"story\": {}}}\n",
       kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
       Quoted(report.short_headline), QuotedList(report.base), QuotedList(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),

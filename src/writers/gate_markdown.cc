@@ -211,14 +211,14 @@ std::string FormatGateMarkdown(const GateReport& report) {
     if (metric.limit.empty() && metric.verdict == GateVerdict::kOk && !metric.reason.empty())
       watched.push_back(metric.reason);
   }
-  AddList("Beside the median", watched, document);
+  AddList("Besides the median", watched, document);
   if (!report.hint.empty()) document.Add("\nHint: " + report.hint);
   std::vector<std::string> taken_off;
   if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));
   for (const GateMetric& metric : report.metrics) {
     if (metric.drift) taken_off.push_back(metric.name + ": " + DriftText(*metric.drift));
   }
-  AddList("Left out or taken off", taken_off, document);
+  AddList("Left out or subtracted", taken_off, document);
   std::vector<std::string> mismatches;
   for (const GateMismatch& mismatch : report.mismatches) {
     mismatches.push_back(fmt::format("{}: {} / {}{}", mismatch.field, mismatch.base,

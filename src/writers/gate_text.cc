@@ -141,8 +141,8 @@ std::vector<std::string> FormatGateText(const GateReport& report, bool brief, st
       report.metrics, [](const GateMetric& metric) { return metric.low_confidence; });
   if (low) {
     lines.emplace_back(
-        "low confidence: with three runs a side or more (-d and -bp given as often) chance can be "
-        "distinguished from change");
+        "low confidence: three runs a side or more (-d and -bp given three times each) distinguish"
+        " chance from change");
   }
   if (report.warmup) lines.push_back(WarmupText(*report.warmup));
   if (!report.hint.empty()) lines.push_back(report.hint);

@@ -177,7 +177,7 @@ PageCard CardOf(const AdviceCard& advice) {
       .severity = looks, .label = std::string(NameOf(advice.severity)), .title = advice.scope};
   card.facts = advice.text;
   if (!advice.owner.empty()) card.title += fmt::format(" ({})", advice.owner);
-  if (advice.gain) card.gain = fmt::format("wins up to {:.3f} ms", InMs(*advice.gain));
+  if (advice.gain) card.gain = fmt::format("saves up to {:.3f} ms", InMs(*advice.gain));
   return card;
 }
 

@@ -73,9 +73,9 @@ std::string AbsentText(const AbsentRanks& absent) {
 
 std::string CardText(const AdviceCard& card) {
   return fmt::format(
-      "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
-      "{}, "
-      "\"gain_ns\": {}}}",
+      "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\":"
+      " {},"
+      " \"gain_ns\": {}}}",
       Quoted(card.rule), NameOf(card.severity), RankJson(card.rank), Quoted(card.scope),
       Quoted(card.owner), Quoted(card.text), card.gain ? fmt::format("{}", *card.gain) : "null");
 }

@@ -98,9 +98,9 @@ class Notebook {
   }
   std::string Text() const {
     return fmt::format(
-        "{{\n \"cells\": [\n{}\n ],\n \"metadata\": {{\"kernelspec\": {{\"display_name\": "
-        "\"Python 3\", \"language\": \"python\", \"name\": \"python3\"}}, \"language_info\": "
-        "{{\"name\": \"python\"}}}},\n \"nbformat\": 4,\n \"nbformat_minor\": 4\n}}\n",
+        "{{\n \"cells\": [\n{}\n ],\n \"metadata\": {{\"kernelspec\": {{\"display_name\":"
+        " \"Python 3\", \"language\": \"python\", \"name\": \"python3\"}}, \"language_info\":"
+        " {{\"name\": \"python\"}}}},\n \"nbformat\": 4,\n \"nbformat_minor\": 4\n}}\n",
         fmt::join(cells_, ",\n"));
   }
 

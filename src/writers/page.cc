@@ -258,8 +258,8 @@ class PageWriter {
   }
 
   void AddCard(const PageCard& card) {
-    Add("<article style=\"--edge:var(--{})\">\n<h3><span>{}</span><span "
-        "class=\"severity\">{}</span>",
+    Add("<article style=\"--edge:var(--{})\">\n<h3><span>{}</span><span"
+        " class=\"severity\">{}</span>",
         EscapedHtml(card.severity), ++cards_, EscapedHtml(card.label));
     Add("<span>{}</span><span class=\"gain\">{}</span></h3>\n", EscapedHtml(card.title),
         EscapedHtml(card.gain));

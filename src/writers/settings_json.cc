@@ -24,8 +24,8 @@ std::string Kinds(const std::vector<SettingKind>& kinds) {
 
 std::string DifferenceJson(const SettingDifference& difference) {
   return fmt::format(
-      "{{\"name\": {}, \"kind\": \"{}\", \"base\": {}, \"comparison\": {}, \"base_costs_time\": "
-      "{}, \"comparison_costs_time\": {}, \"cost\": {}}}",
+      "{{\"name\": {}, \"kind\": \"{}\", \"base\": {}, \"comparison\": {}, \"base_costs_time\":"
+      " {}, \"comparison_costs_time\": {}, \"cost\": {}}}",
       Quoted(difference.name), NameOf(difference.kind), ValueOrNull(difference.base),
       ValueOrNull(difference.comparison), difference.base_costs, difference.comparison_costs,
       Quoted(difference.costs));
@@ -38,8 +38,8 @@ std::string SettingsJson(const ComparedSettings& compared) {
   for (const SettingDifference& difference : compared.differing)
     differing.push_back(DifferenceJson(difference));
   return fmt::format(
-      "\"settings\": {{\"line\": {}, \"compared\": {},\n  \"differing\": [{}],\n  "
-      "\"only_in_base\": {}, \"only_in_comparison\": {}}}",
+      "\"settings\": {{\"line\": {}, \"compared\": {},\n  \"differing\": [{}],\n"
+      "  \"only_in_base\": {}, \"only_in_comparison\": {}}}",
       Quoted(SettingsLine(compared)), compared.compared, fmt::join(differing, ",\n   "),
       Kinds(compared.only_in_base), Kinds(compared.only_in_comparison));
 }

@@ -35,8 +35,8 @@ std::string LineJson(const ScreenLine& line) {
   }
   return fmt::format("{{\"text\": {}, {}, \"numbers\": [{}]}}", writers::Quoted(line.Text()),
                      leading != nullptr ? MembersOf(*leading, rank)
-                                        : fmt::format("\"value\": null, \"unit\": null, "
-                                                      "\"rank\": {}",
+                                        : fmt::format("\"value\": null, \"unit\": null,"
+                                                      " \"rank\": {}",
                                                       RankOrNull(rank)),
                      all);
 }

@@ -139,8 +139,8 @@ void AppendNotesOfSheet(std::span<const Part> parts, const WorkbookLimits& limit
   }
   if (cuts.count > 0) {
     notes.push_back(fmt::format(
-        "{}: {} {} longer than the {} characters that a cell of a workbook holds, and cut there; "
-        "the first is {}",
+        "{}: {} {} longer than the {} characters that a cell of a workbook holds, and cut there;"
+        " the first is {}",
         sheet.name, WithThousands(std::to_string(cuts.count)),
         cuts.count == 1 ? "text is" : "texts are", WithThousands(std::to_string(limits.characters)),
         cuts.first));

@@ -13,8 +13,8 @@ namespace {
 void ReadCsv(benchmark::State& state) {
   constexpr std::int64_t kRows = 4096;
   std::string text =
-      "Step Id,Name,Type,Start Time(us),Duration(us),Input Shapes,Input Data "
-      "Types,aic_time(us)\r\n";
+      "Step Id,Name,Type,Start Time(us),Duration(us),Input Shapes,Input Data"
+      " Types,aic_time(us)\r\n";
   for (std::int64_t i = 0; i < kRows; ++i) {
     text += fmt::format(
         "5,aclnnMm_MatMulV2_MatMulV2,MatMulV2,{}\t,53.741,\"\"\"4096,1024;1024,1024\"\"\",FLOAT;"

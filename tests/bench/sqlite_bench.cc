@@ -15,9 +15,9 @@ void ScanTasks(benchmark::State& state) {
   const auto path = test::BuildDatabase(
       dir / "profiler.db",
       "CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, connectionId INTEGER, streamId INTEGER);"
-      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i + 1 < 20000) "
-      "INSERT INTO TASK SELECT 1736408883000000000 + i * 1700, 1736408883000000900 + i * 1700, "
-      "10000 + i, 2 FROM row");
+      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i + 1 < 20000)"
+      " INSERT INTO TASK SELECT 1736408883000000000 + i * 1700, 1736408883000000900 + i * 1700,"
+      " 10000 + i, 2 FROM row");
   for (auto _ : state) {
     const io::Database database(path);
     io::Statement rows = database.Query("SELECT startNs, endNs, connectionId, streamId FROM TASK");

@@ -60,11 +60,11 @@ class GateManyRuns(GateRuns):
         slow = self.capture("slow", [103_000 + 1_000 * step for step in range(5)])
         result = self.gate(slow, "--noise", "auto", base=base)
         self.assert_verdict(result, 1, "REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %, limit 3 %, noise 0.3 %)")
-        self.assertIn("\n  drift of +1.00 % per step taken off\n", result.out)
+        self.assertIn("\n  drift of +1.00 % per step subtracted\n", result.out)
         flat = self.capture("flat", [100_000] * 5)
         apart = self.gate(base, "--noise", "auto", base=flat)
         self.assert_verdict(apart, 0, "OK step_time 100.0 -> 100.0 ms")
-        self.assertIn("drift differs and is not taken off: +0.00 % per step in the base, +1.00 % in the comparison; "
+        self.assertIn("drift differs and is not subtracted: +0.00 % per step in the base, +1.00 % in the comparison; "
                       "in the last step the change is +2.0 %", apart.out)
         document = self.document(self.gate(base, "--json", "--noise", "auto", base=flat))
         self.assertTrue(document["metrics"][0]["drift"]["differs"])
@@ -152,7 +152,7 @@ class GateManyRuns(GateRuns):
         before = file.read_bytes()
         lucky = self.gate(self.capture("lucky", (87_300,) * 3), "--update_baseline", base=file)
         self.assert_verdict(lucky, 0, "IMPROVED step_time 90.00 -> 87.30 ms")
-        self.assertIn("stays as it is: step_time improved by 2.700 ms, and up to 4.050 ms may be luck", lucky.all_err)
+        self.assertIn("stays as it is: step_time improved by 2.700 ms, of which up to 4.050 ms may be chance", lucky.all_err)
         self.assertEqual(file.read_bytes(), before)
         faster = self.capture("faster", (80_000,) * 3)
         self.assertEqual(self.gate(faster, "--update_baseline", base=file).code, 0)

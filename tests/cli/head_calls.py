@@ -158,10 +158,10 @@ class HeadCalls(HeadRuns):
                     self.assert_adds_up(call)
                 self.assertEqual(self.rows("HEAD_STEP"), [])
                 self.assertIn("time alone", result.out)
-                self.assertIn("1 call that compiles or loads a graph, 90.6 ms for that, the device "
+                self.assertIn("1 call that compiles or loads a graph, 90.6 ms, the device "
                               "is idle for 90.6 ms of it", " ".join(result.out.split()))
                 self.assertNotIn("NO_PYTORCH_EVENT", result.out, "flags are told in words")
-                self.assertIn("1 call: GE begins with its first call of CANN", result.out)
+                self.assertIn("1 call: GE is taken to begin with its first CANN call", result.out)
 
     def test_summary_of_hard_cases(self):
         for capture in self.both(self.HARD):

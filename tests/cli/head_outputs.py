@@ -27,7 +27,7 @@ class HeadOutputs(HeadRuns):
             self.assertEqual(advice["platform_time", "region 0/0"]["severity"], "info")
             self.assertEqual(result.code, 0, result.err)
             told = " ".join(self.head(capture, "--verbose").out.split())
-            self.assertIn("[warn] non contiguous inputs: region 0/0 (1 call, at most 60.0 us to gain in a step)", told)
+            self.assertIn("[warn] non contiguous inputs: region 0/0 (1 call, a fix saves up to 60.0 us in a step)", told)
 
     def test_thresholds_of_advice(self):
         self.head(self.CAPTURES / self.STEADY, "--thresholds", "contiguous_us=61, lookup_us=85")
@@ -59,7 +59,7 @@ class HeadOutputs(HeadRuns):
                 with self.subTest(capture=capture, kind=kind):
                     result = self.head(capture, "--export_type", kind)
                     self.assertEqual((result.code, result.errors), (0, []))
-                    self.assertIn("no graph-mode call found", result.out)
+                    self.assertIn("no compiled graph was called", result.out)
                     self.assertIn("npu_fx_compiler inference", result.out)
                     self.assertRegex(result.out, r"\d+ framework events on \d+ threads")
             self.head(capture)
@@ -68,7 +68,7 @@ class HeadOutputs(HeadRuns):
     def test_broken_captures_cannot_tell(self):
         result = self.head(self.CAPTURES / "broken" / "truncated_trace_ascend_pt")
         self.assertEqual((result.code, result.errors), (5, []))
-        self.assertIn("no graph-mode call found", result.out)
+        self.assertIn("no compiled graph was called", result.out)
 
     def test_graphs_that_only_the_runtime_shows(self):
         trace = self.write("replay/trace_view.json", json.dumps([
@@ -189,7 +189,7 @@ class HeadOutputs(HeadRuns):
         self.assertEqual([(mark["label"], mark["guess"]) for mark in self.chart_of(page)["marks"]],
                          [("first kernel (a guess)", True)])
         self.assertIn("a guess by time alone", page)
-        self.assertIn("Note: no event of PyTorch, its time is in the platform's.", page)
+        self.assertIn("Note: no event of PyTorch; its time counts as the platform's.", page)
 
     def test_names_in_the_picture_are_text(self):
         capture = self.capture_copy(self.STEADY)

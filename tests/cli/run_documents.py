@@ -179,6 +179,9 @@ class Columns(Documents):
     """docs/output.md lists every column, as the program describes it."""
 
     BEGIN, END = "<!-- columns: begin -->\n", "<!-- columns: end -->\n"
+    # A meaning is read by itself, not below the one of the column before it.
+    LEANS = re.compile(r"(Its|Their|They|It|Those|These|That|Of|By which|To how many|From there|As in|The same|The rest"
+                       r"|The (first|last) of them|When,?( in ns)?\.?$)\b|.*\blikewise\b")
 
     def described(self, run):
         """What one run says of its sheets, a text each."""
@@ -209,6 +212,8 @@ class Columns(Documents):
         for section in sections.values():
             for line in section.split("\n")[4:]:
                 self.assertFalse(line.endswith("|  |"), f"no meaning: {line}")
+                meaning = line.rsplit(" | ", 1)[-1]
+                self.assertIsNone(self.LEANS.match(meaning), f"cannot be read by itself: {line}")
         text = (DOCS / "output.md").read_text(encoding="utf-8")
         before, rest = text.split(self.BEGIN)
         _, behind = rest.split(self.END)

@@ -237,7 +237,7 @@ class CapturedGraphs(Cli):
         other = self.CAPTURES / "gpu_base.json"
         result = self.run_tool("-m", "graph_replays", "-d", self.job, "-o", self.out, "--graph_capture", other)
         self.assertEqual(result.code, 5, result.err)
-        self.assertIn("gpu_base.json: no graph is captured there", "\n".join(result.err))
+        self.assertIn("gpu_base.json: no graph was captured there", "\n".join(result.err))
         eager = self.scratch / "eager"
         eager.mkdir()
         shutil.copy(other, eager)

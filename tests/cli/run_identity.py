@@ -46,7 +46,7 @@ class Identity(Cli):
     def products_of_groups(self, job):
         """The same by group and rank."""
         rows, said = self.run_recipe(job, 0)
-        self.assertIn("share ranks; each is analysed by itself", said)
+        self.assertIn("engines or roles; each is analysed by itself", said)
         return {(row["group"], row["rank"]): row["computation"] for row in rows}
 
     def test_one_job(self):
@@ -77,7 +77,7 @@ class Identity(Cli):
         job = self.make({"trace.json": (0, 1), "capture/trace.json": (0, 2)})
         self.assertEqual(self.products_of_groups(job), {(".", 0): 150, ("capture", 0): 300})
         said = self.run_recipe(job, 0)[1]
-        self.assertIn("., capture are several jobs", said)
+        self.assertIn("., capture share ranks, so they are several jobs", said)
 
     def test_engines_by_name(self):
         for names in (("decode", "prefill"), ("dp0", "dp1")):
@@ -158,7 +158,7 @@ class Identity(Cli):
         job = self.make({f"{engine}/worker{rank}.json": (rank, 1) for rank in range(2) for engine in ("a", "b")})
         page = " ".join(self.run_tool("check", job).out.split())
         self.assertIn("2 captures claim rank 0", page)
-        self.assertIn("2 groups, which no command but rl_roles analyses together: - a: ranks 0-1, 2 captures - b: ranks", page)
+        self.assertIn("2 groups, which only rl_roles analyses together: - a: ranks 0-1, 2 captures - b: ranks", page)
         self.assertEqual(self.groups(job), {name: ([0, 1], [str(job / name / f"worker{rank}.json") for rank in range(2)])
                                             for name in "ab"})
         self.assertEqual(self.groups(job / "a"), {})

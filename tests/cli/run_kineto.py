@@ -219,7 +219,7 @@ class Kineto(Cli):
             path = self.write("odd/worker0.pt.trace.json", trace)
             result = self.run_tool("-m", "hccl_sum", "-d", path.parent, "-o", self.out)
             self.assertEqual(result.code, 5, (key, value, result.err))
-            self.assertIn("members of a group left out, no job has such", result.all_err)
+            self.assertIn("group members left out, they are more than the job has ranks or out of range", result.all_err)
 
     def test_late_ranks_of_a_gpu_job(self):
         result = self.run_tool("-m", "slow_rank", "-d", self.job(), "-o", self.out, "--json")

@@ -312,7 +312,7 @@ class OddRanks(Changed):
             info = capture / "profiler_info_0.json"
             info.rename(capture / f"profiler_info_{number}.json")
             result = self.run_tool("-m", "cluster_time_summary", "-d", capture, "--json", "-o", self.out)
-            self.told(result, f"no job has a rank {min(number, 2**63 - 1)}")
+            self.told(result, f"rank {min(number, 2**63 - 1)} is out of range")
             self.assertNotIn(f'"rank": {number}', result.out)
             checked = json.loads(self.run_tool("check", "-d", capture, "--json").out)
             self.assertEqual(checked["ranks"][0]["rank"], 0, "by its process groups")
@@ -327,13 +327,13 @@ class OddRanks(Changed):
                 path.write_text(json.dumps({**document, "distributed_args": {"world_size": 4}}))
             with self.subTest(ranks=ranks):
                 result = self.run_tool("-m", "communication_group_map", "-d", self.text(change=change), "-o", self.out)
-                self.told(result, "no job has such", f"group group_0: {len(ranks)} members in a job of 4")
+                self.told(result, "they are more than the job has ranks or out of range", f"group group_0: {len(ranks)} members in a job of 4")
 
     def test_ranks_that_no_group_has(self):
         for column in ("srcRank", "dstRank"):
             capture = self.database(f"UPDATE COMMUNICATION_TASK_INFO SET {column} = 2147483648 WHERE rowid = 3")
             result = self.run_tool("-m", "slow_link", "-d", capture, "-o", self.out)
-            self.told(result, "no group has it")
+            self.told(result, "it is in no group")
 
 
 class OddRows(Changed):
@@ -501,7 +501,7 @@ class TablesAlone(Changed):
         self.assertTrue(whole[0])
         self.assertEqual(self.kernels_of(self.without_trace()), whole)
 
-    SUMS_ALONE = "of kernels only their sums by type are known"
+    SUMS_ALONE = "only sums of kernels by type are known"
 
     def sums_alone(self, name="text_base_ascend_pt"):
         """A lone op_statistic.csv, and its rows."""
@@ -576,7 +576,7 @@ class TablesAlone(Changed):
                           for row in sheet},
                          {(row["OP Type"], row["Core Type"]): (int(row["Count"]), float(row["Total Time(us)"]))
                           for row in rows})
-        self.assertIn("only the sums of op_statistic.csv are known", " ".join(self.run_tool("check", alone).out.split()))
+        self.assertIn("only the kernel sums of op_statistic.csv are known", " ".join(self.run_tool("check", alone).out.split()))
 
     def test_sums_of_communication_need_no_trace(self):
         written = []
@@ -832,7 +832,7 @@ class TwoJobs(Changed):
             gpu(sizes, rank, world)
         for job, left, kept in ((devices, "rank1.json", {0}), (sizes, "rank5.json", {0, 1})):
             result = self.run_tool("-m", "cluster_time_summary", "-d", job, "--json", "-o", self.out)
-            self.told(result, f"{left}: left out, it is of another kind of device than the other captures, or")
+            self.told(result, f"{left}: left out, its kind of device or size of the job (world_size) differs from")
             self.assertEqual({row["rank"] for row in json.loads(result.out)["sheets"][0]["rows"]}, kept)
             groups = json.loads(self.run_tool("check", "-d", job, "--json").out)["groups"]
             self.assertEqual(sorted(len(group["captures"]) for group in groups), sorted([len(kept), 1]))

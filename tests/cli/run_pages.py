@@ -277,7 +277,7 @@ class Pages(Cli):
         self.assertEqual((figure["marks"], figure["table"]), (len(sums), len(sums)))
         out = self.scratch / "advisor"
         self.run_tool("advisor", "all", "-d", capture, "-o", out)
-        same = chart_of(page_in(out), "How fast kernels are")
+        same = chart_of(page_in(out), "Speed of kernels")
         self.assertEqual((same["labels"], same["at"], same["series"]), (chart["labels"], chart["at"], chart["series"]))
 
     def test_zoom(self):

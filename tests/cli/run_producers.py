@@ -76,13 +76,13 @@ class Producers(Cli):
         no_type = "UPDATE COMPUTE_TASK_INFO SET opType = (SELECT id FROM STRING_IDS WHERE value = 'float'), " \
                   "name = opType"
         with_shapes = said(no_type)
-        self.assertIn("no kernel of known operations; its kernels have shapes", with_shapes)
+        self.assertIn("no kernel with a known number of operations; kernels have shapes", with_shapes)
         self.assertNotIn("Level1", with_shapes)
         self.assertIn("collect with profiler_level Level1", said(no_type, "UPDATE COMPUTE_TASK_INFO SET inputShapes = NULL"))
 
     def test_work_of_the_950(self):
-        for table, said in (("CCU", "missions of the CCU are not read yet (table CCU)"),
-                            ("DPU_TASK", "tasks of the DPU are not read yet (table DPU_TASK)")):
+        for table, said in (("CCU", "CCU tasks are not supported yet (table CCU)"),
+                            ("DPU_TASK", "DPU tasks are not supported yet (table DPU_TASK)")):
             with self.subTest(table=table):
                 self.tearDown()
                 self.setUp()

@@ -95,8 +95,8 @@ class Roles(Cli):
                                                     ("computing", "communication", "copy", "free")))
 
     def test_screen(self):
-        for traces, first in ((colocated(), "scale rollout_generate: half of its time saves 31.1 % of the iteration"),
-                              (apart(9), "scale rollout_generate: half of its time saves 31.6 % of the iterations")):
+        for traces, first in ((colocated(), "scale rollout_generate: halving its time saves 31.1 % of the iteration"),
+                              (apart(9), "scale rollout_generate: halving its time saves 31.6 % of the iterations")):
             result = self.run_roles(traces)
             self.assertEqual(result.code, 0, result.all_err)
             lines = result.out.splitlines()

@@ -189,7 +189,7 @@ class Serving(Cli):
         (row,) = self.phases(document, code=5)["ServingSteps"]
         self.assertIsNone(row["time_to_next_token_ns"])
         screen = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out).out
-        self.assertIn("  time by token unknown: the last step has lost its end\n", screen)
+        self.assertIn("  time per token unknown: the end of the last step is missing\n", screen)
         self.assertNotIn("us to the next token", screen)
 
     def test_steps_of_a_burst(self):
@@ -330,7 +330,7 @@ class Serving(Cli):
         new = self.write_trace("new.json", trace([(DECODE, 8, 8, 300, 100)] * 5))
         result = self.gate(base, new, "decode:time_per_token>+3%")
         self.assertEqual(result.code, 4, result.all_err + result.out)
-        self.assertIn("no size of the steps is on both sides", result.out)
+        self.assertIn("no step size is on both sides", result.out)
 
     def test_gate_with_a_baseline(self):
         base, new = self.both(more=30)

@@ -285,7 +285,7 @@ class Shards(Shared):
         done, _ = self.merge()
         self.assertEqual(done.code, 5, done.err)
         (warning,) = [line for line in done.warnings if "another job" in line]
-        self.assertIn("rank 8 is left out, it is of another job than the other 8 captures: it begins 24.0 hours after",
+        self.assertIn("rank 8 is left out, it belongs to another job than the other 8 captures: it begins 24.0 hours after",
                       warning)
 
     def test_forged_parts(self):

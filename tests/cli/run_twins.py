@@ -39,7 +39,7 @@ NAMED = {
     "communication_time": (r"free \(profiler's table\).*", ""),
     "communication_matrix": (r"free \(profiler's table\).*", ""),
     "freq_analysis": (r"the clocks of the cores were not measured", ".+"),
-    "slow_link": (r"no collectives can be compared: their sizes are not recorded", ".+"),
+    "slow_link": (r"no collectives can be compared: their sizes were not recorded", ".+"),
     "top_operators": (r"not recorded: busy units .*", r" (-|\w+ \d+ %)$"),
 }
 

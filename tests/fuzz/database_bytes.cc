@@ -25,8 +25,8 @@ std::vector<Target> Targets() {
   }
   target.seeds.push_back(ReadAll(BuildDatabase(
       directory / "view",
-      small_pages + "CREATE VIEW PYTORCH_API AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
-                    "i + 1 FROM n) SELECT i AS startNs FROM n;")));
+      small_pages + "CREATE VIEW PYTORCH_API AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT"
+                    " i + 1 FROM n) SELECT i AS startNs FROM n;")));
   return {target};
 }
 

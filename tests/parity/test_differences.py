@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks docs/differences.md: its table names each entry once, the choices say what --compat gives,
-the others do not, and every reference to an entry leads to one.
+"""Checks docs/differences.md: its contents by command name each section, its table names each entry once, the
+choices say what --compat gives, the others do not, and every reference to an entry leads to one.
 
 Exit status: 0 right, 1 wrong.
 """
@@ -23,6 +23,11 @@ def problems():
     rows = {kind: re.findall(r"\[([\w-]+)\]\(#\1\)", links)
             for kind, links in re.findall(r"^\| (\w+).*? \| (\[.*) \|$", text, re.M)}
     listed = Counter(name for names in rows.values() for name in names)
+    contents = text.split("## Contents by command\n")[1].split("\n## ")[0]
+    for heading in re.findall(r"^## (.*)$", text, re.M)[1:]:
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        if contents.count(f"(#{anchor})") != 1:
+            yield f"{heading}: not once in the contents by command"
     yield from (f"{name}: not in the table" for name in entries if name not in listed)
     yield from (f"{name}: in the table {count} times" for name, count in listed.items() if count > 1)
     yield from (f"{name}: in the table, but no entry" for name in listed if name not in entries)

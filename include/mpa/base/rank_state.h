@@ -25,7 +25,7 @@ constexpr RankState LastOf(RankState) { return RankState::kNotCaptured; }
 /// documents.
 std::string_view NameOf(RankState state, bool chinese = false);
 
-/// The ranks of a job that are not analysed. Where others are spoken of, they were not captured.
+/// The ranks of a job that are not analysed; any rank without an entry was not captured.
 struct AbsentRanks {
   std::map<RankId, RankState> states{};
 
@@ -33,8 +33,8 @@ struct AbsentRanks {
   void Add(RankId rank, RankState state) { states.try_emplace(rank, state); }
 
   RankState Of(RankId rank) const;
-  /// The different ones of some ranks, in the order of the enumeration; of those of which it is not
-  /// known which they are (`ranks` is empty) that of every absent rank.
+  /// The distinct states of these ranks, in the order of the enumeration; of unknown ranks (`ranks`
+  /// is empty) the states of all absent ranks.
   std::vector<RankState> Of(const std::vector<RankId>& ranks) const;
   /// True where ranks are absent that were captured, or may have been.
   bool AnyCaptured() const;

@@ -19,7 +19,7 @@
 /// Which ranks came last to collectives, and by how much: the one answer of all commands.
 namespace mpa {
 
-/// Who came last to one instance. Of an instance of which this is not known, nothing is said.
+/// Which ranks came last to one instance; instances where this is unknown have no entry.
 struct InstanceLateness {
   bool known = false;
   /// The last ones first: at any distance from those before, the others at one that matters. Empty:
@@ -87,7 +87,7 @@ std::string LateSumText(const LateRanks& late);
 std::string ClockDoubtText(const Lateness& lateness);
 
 /// What follows from it.
-inline constexpr std::string_view kDoubtMeans = "which rank is late by less cannot be known";
+inline constexpr std::string_view kDoubtMeans = "a rank that is late by less cannot be identified";
 
 /// Adds that clocks contradict each other, where they do.
 void AddClockLines(const Lateness& lateness, ScreenLines& lines);

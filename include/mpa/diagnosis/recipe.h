@@ -39,7 +39,7 @@ inline constexpr Option<std::optional<std::size_t>> kTopFindings{"top", "N", "Fi
 inline constexpr Option<std::size_t> kMaxChars{
     .name = "max_chars",
     .type_name = "N",
-    .help = "Longest JSON document; what is left out is counted",
+    .help = "Maximum length of the JSON document; what is left out is counted",
     .usual_text = "unlimited, --agent 8000",
     .least = 600};
 /// As the text of a file.

@@ -104,7 +104,7 @@ class KeptRows {
   /// `row` without the columns before `first`.
   void Append(const Row& row, int first = 0);
   void Copy(std::size_t row, Row::Cell* cells) const;
-  /// Empty for what is no number.
+  /// Empty for values that are not numbers.
   std::optional<std::int64_t> Number(std::size_t row, std::size_t column) const {
     const std::size_t at = row * columns_ + column;
     if (kinds_[at] != Row::Kind::kInteger) return std::nullopt;

@@ -20,7 +20,7 @@ std::vector<std::string_view> FramesOfStack(std::string_view stack);
 
 /// The call paths of a rank: Python functions and operators, from the outermost to the innermost.
 /// The call stack of an operator stands for the functions where these are not recorded themselves.
-/// Marks of steps are no frames. Refers to the rank, which must outlive it.
+/// Step marks are not frames. Refers to the rank, which must outlive it.
 class CallPaths {
  public:
   static constexpr std::int32_t kNone = PathTreeBuilder::kRoot;  ///< nothing is recorded there
@@ -71,7 +71,7 @@ class CallPaths {
   std::vector<Around> around_;                                                   // by span
   std::map<std::tuple<std::int32_t, StringId, StringId>, std::int32_t> stacks_;  // see AddStack()
   std::vector<std::int32_t> frames_, python_frames_;                             // by text
-  std::vector<std::int32_t> roots_;  // by thread; empty: threads are no frames
+  std::vector<std::int32_t> roots_;  // by thread; empty: threads are not frames
   PathTreeBuilder tree_;
 };
 

@@ -58,7 +58,7 @@ struct LastArrival {
 /// By operation, as the rank alone can tell: from its waits.
 std::vector<LastArrival> OwnLastArrivals(const RankTrace& trace, const CollectiveParts& parts);
 
-/// Who comes so shortly before the last one is last, too.
+/// Arrivals within 5 us of the last one count as simultaneous with it.
 inline constexpr TimeNs kArrivalTolerance = 5000;
 
 /// A stretch of an operation.
@@ -68,7 +68,7 @@ struct CollectivePhase {
 };
 
 /// Divides an operation into waiting for the last member, transfers, waits and idle time within.
-/// An arrival before `start + tolerance` is none: this rank came last. The last `slow` ns behind
+/// An arrival before `start + tolerance` is ignored: this rank came last. The last `slow` ns behind
 /// the arrival are the cost of a slow link.
 std::vector<CollectivePhase> PhasesOf(const Interval& operation, const LastArrival& arrival,
                                       std::span<const CollectivePart> parts, bool receives,

@@ -59,11 +59,12 @@ struct Won {
   friend bool operator==(const Won&, const Won&) = default;
 };
 
-/// Who wins of one priority: with kLatest who begins last, and the least index of these.
+/// Which span wins among those of equal priority: with kLatest the one that begins last; then the
+/// one with the least index.
 enum class Tie : std::uint8_t { kLeastIndex, kLatest };
 
-/// Calls visit(won) for who wins which time, in order of time; time that nobody asks for is left
-/// out. O(n log n).
+/// Calls visit(won) for each time and the span that wins it, in order of time; time that no span
+/// covers is left out. O(n log n).
 void Skyline(std::vector<Contender> contenders, Tie tie,
              const std::function<void(const Won&)>& visit);
 

@@ -44,7 +44,7 @@ bool SendsPayload(const RankTrace& trace, std::size_t task);
 /// data.
 bool MovesData(const RankTrace& trace, std::size_t task);
 
-/// True for a size that is no whole number of the lines of 512 bytes that engines move. What fits
+/// True for a size that is not a multiple of the 512-byte lines that engines move. What fits
 /// into a line is never odd.
 bool IsOddSize(std::int64_t bytes);
 

@@ -36,7 +36,8 @@ inline std::string_view ModuleClass(std::string_view name) {
 inline constexpr std::size_t kMaxModuleLevels = 256;
 inline constexpr std::size_t kMaxModulePath = 16 << 10;
 inline constexpr std::string_view kModulesTooDeep =
-    "modules lie more than 256 levels deep or have paths of more than 16 KiB, as those of no model";
+    "modules lie more than 256 levels deep or have paths of more than 16 KiB, unlike those of any"
+    " model";
 
 /// Where an item belongs.
 struct NestPlace {

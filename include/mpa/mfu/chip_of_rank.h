@@ -15,8 +15,8 @@ inline constexpr Option<std::optional<std::int64_t>> kAiCores{
 inline constexpr Option<std::optional<double>> kAicFrequency{
     "aic_frequency", "MHZ", "Clock of the cube cores, instead of the one in info.json"},
     kPeakTflops{"peak_tflops", "X",
-                "FP16 peak of the chip, instead of cores x clock x 8192; the peak of INT8 is "
-                "twice, of HF32 half and of FP32 a quarter of it"};
+                "FP16 peak of the chip, instead of cores x clock x 8192; the peak of INT8 is"
+                " twice, of HF32 half and of FP32 a quarter of it"};
 
 /// How fast the rank's chip can be: as the options say, otherwise as its info.json does. The chip
 /// is the one whose number is the device's; if that is not known all must be alike.

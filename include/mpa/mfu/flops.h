@@ -20,7 +20,7 @@ enum class FlopsGap : std::uint8_t {
   kNoArguments,        ///< attention: no mark tells layout and mask
   kUnsupportedMask,    ///< attention: how much is masked is not in the arguments
   kBadSequences,       ///< attention: sequence lists missing, unequally long or decreasing
-  kNoHeadCount,        ///< attention: hidden sizes differ and no one tells the heads
+  kNoHeadCount,        ///< attention: hidden sizes differ and the number of heads is not recorded
   kPagedCache,         ///< attention: sequence lengths are on the device only
   kNotMatrixWork,      ///< beside the matrix work that the recorded operations are of
   kNoValues,           ///< of a GPU: strides, masks or flags of the operator were not recorded

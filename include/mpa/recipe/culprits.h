@@ -18,7 +18,7 @@
 #include "mpa/recipe/slow_links.h"
 #include "mpa/report/screen_line.h"
 
-/// Who holds up a job, by the accounts of its ranks: what the screens of recipes say first.
+/// The ranks that delay a job, by the accounts of its ranks: the first lines of recipes' screens.
 namespace mpa {
 
 /// A step of a rank as ranks are compared; in ns. `computing`, `communication`, `copies` and `free`

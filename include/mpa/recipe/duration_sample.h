@@ -66,14 +66,17 @@ SheetColumns<Item> StatsColumns() {
   using Stats = DurationStats;
   constexpr auto kStats = &Item::stats;
   constexpr Format kReal = Format::kDecimals2;
-  return {CountColumn<kStats, &Stats::count>("Count", 14, "How many there are."),
+  return {CountColumn<kStats, &Stats::count>("Count", 14, "Number of durations."),
           NumberColumn<kStats, &Stats::mean>("MeanNs", kReal, 14, "Mean duration, in ns."),
           NumberColumn<kStats, &Stats::deviation>(
               "StdNs", kReal, 14, "Standard deviation of the sample, in ns; empty for one value."),
           CountColumn<kStats, &Stats::min>("MinNs", 14, "Shortest duration, in ns."),
-          NumberColumn<kStats, &Stats::q1>("Q1Ns", kReal, 14, "First quartile, in ns."),
-          NumberColumn<kStats, &Stats::median>("MedianNs", kReal, 14, "Median, in ns."),
-          NumberColumn<kStats, &Stats::q3>("Q3Ns", kReal, 14, "Third quartile, in ns."),
+          NumberColumn<kStats, &Stats::q1>("Q1Ns", kReal, 14,
+                                           "First quartile of the durations, in ns."),
+          NumberColumn<kStats, &Stats::median>("MedianNs", kReal, 14,
+                                               "Median of the durations, in ns."),
+          NumberColumn<kStats, &Stats::q3>("Q3Ns", kReal, 14,
+                                           "Third quartile of the durations, in ns."),
           CountColumn<kStats, &Stats::max>("MaxNs", 14, "Longest duration, in ns."),
           CountColumn<kStats, &Stats::sum>("SumNs", 14, "Sum of the durations, in ns.")};
 }

@@ -84,7 +84,7 @@ class DeviceCauses : Finder {
         if (node.kind != NodeKind::kKernel || !job_.Holds(node.step)) continue;
         if (!IsOf(finding.categories, node.category) || !IsCommon(rank, node)) continue;
         if (gone && !KindOf(rank, node).converts) continue;
-        // What stands between kernels that could be one is a matter of these.
+        // Conversions between kernels that could be fused count for the fusion.
         if (gone && search_.Fusions().gone[rank][i]) continue;
         Remove(rank, i, share, candidate);
         if (gone) RemoveCall(rank, i, share, candidate.what_if.expect);
@@ -158,7 +158,7 @@ const FindingType kOpAicpu =
           {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
           {.looked_at = {"kernels of the AI CPU, by the core type of the task",
                          "任务核类型为 AI CPU 的算子"},
-           .refuted_by = {"the device would wait for something else all the same",
+           .refuted_by = {"the device would wait for something else anyway",
                           "即使没有它，设备也在等待其他任务"},
            .problem = {"AICPU Issues", "AICPU算子"},
            .categories = {TimeCategory::kAiCpu},
@@ -173,11 +173,11 @@ const FindingType kOpAicpu =
 const FindingType kOpFormat =
     Opportunity(Area::kDevices, "op.format", {"model", "framework"},
                 {"layouts and types are converted", "存在格式和类型转换"},
-                {.looked_at = {"kernels that change the format or type of a tensor or copy it: "
-                               "their types, formats and names",
+                {.looked_at = {"kernels that change the format or type of a tensor or copy it:"
+                               " their types, formats and names",
                                "改变格式、类型或复制张量的算子（类型、格式、名称）"},
-                 .refuted_by = {"formats and types are equal on both sides and nothing is copied; "
-                                "time of the host around the kernel is not part of it",
+                 .refuted_by = {"formats and types are equal on both sides and nothing is copied;"
+                                " host time around the kernel does not count",
                                 "两侧格式和类型相同且没有复制；算子前后的 host 时间不计"},
                  .categories = {TimeCategory::kFormat, TimeCategory::kMove},
                  .advice = {{{{"torch.npu.config.allow_internal_format=False",

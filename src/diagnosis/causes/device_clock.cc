@@ -59,23 +59,23 @@ class ThrottledDevices : KernelFinder {
 
 }  // namespace
 
-const FindingType kDevClock =
-    Fault(Area::kDevices, "dev.clock", {"hardware", "platform"},
-          {"the cores run below their rated clock", "AI Core 频率低于额定值"},
-          {.looked_at = {"the measured clock of the cores beside the rated one, of most devices",
-                         "实测频率与额定频率的对比（多数设备）"},
-           .refuted_by = {"a clock at its rated value, or low only while the device is idle",
-                          "达到额定频率；或仅在空闲时降低"},
-           .problem = {"AI Core Frequency Issues", "AIcore频率"},
-           .categories = {TimeCategory::kMatmul},
-           .needs = {Record::kClock, Record::kRatedClock},
-           .find = FindBy<ThrottledDevices>,
-           .advice = {{{{"check power cap, temperature and cooling (npu-smi)",
-                         "检查功耗上限、温度和散热（npu-smi）"},
-                        Check("power cap, temperature and cooling", "npu-smi")}},
-                      {{{"check power cap, temperature and cooling (nvidia-smi)",
-                         "检查功耗上限、温度和散热（nvidia-smi）"},
-                        Check("power cap, temperature and cooling", "nvidia-smi")}}},
-           .thresholds = {&kClockRatio}});
+const FindingType kDevClock = Fault(
+    Area::kDevices, "dev.clock", {"hardware", "platform"},
+    {"the cores run below their rated clock", "AI Core 频率低于额定值"},
+    {.looked_at = {"the measured clock of the cores compared with the rated one, on most devices",
+                   "实测频率与额定频率的对比（多数设备）"},
+     .refuted_by = {"the clock is at its rated value, or low only while the device is idle",
+                    "达到额定频率；或仅在空闲时降低"},
+     .problem = {"AI Core Frequency Issues", "AIcore频率"},
+     .categories = {TimeCategory::kMatmul},
+     .needs = {Record::kClock, Record::kRatedClock},
+     .find = FindBy<ThrottledDevices>,
+     .advice = {{{{"check power cap, temperature and cooling (npu-smi)",
+                   "检查功耗上限、温度和散热（npu-smi）"},
+                  Check("power cap, temperature and cooling", "npu-smi")}},
+                {{{"check power cap, temperature and cooling (nvidia-smi)",
+                   "检查功耗上限、温度和散热（nvidia-smi）"},
+                  Check("power cap, temperature and cooling", "nvidia-smi")}}},
+     .thresholds = {&kClockRatio}});
 
 }  // namespace mpa

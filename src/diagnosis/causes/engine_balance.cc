@@ -146,7 +146,7 @@ class EngineBalance : Finder {
 const FindingType kServeBalance = Fault(
     Area::kBalance, "serve.balance", {"framework"},
     {"the engines of {} get more requests", "{} 的引擎分到的请求更多"},
-    {.looked_at = {"requests and tokens of each engine in the steps in which the others wait",
+    {.looked_at = {"requests and tokens of each engine in the steps in which others wait",
                    "各引擎的请求数、token 数与其他引擎的等待"},
      .refuted_by = {"the engines have equal work in these steps", "这些 step 中各引擎工作量相同"},
      .applies = [](const Coverage& job) { return job.serves && job.compares; },
@@ -158,7 +158,8 @@ const FindingType kServeBalance = Fault(
 const FindingType kServePrefill = Fault(
     Area::kBalance, "serve.prefill", {"framework"},
     {"engines that decode wait while others read prompts", "解码的引擎等待其他引擎的 prefill"},
-    {.looked_at = {"phases of the engines in the steps in which some wait: prompts beside decoding",
+    {.looked_at = {"phases of the engines in the steps in which some wait: prefill on some, decode"
+                   " on others",
                    "等待的 step 中各引擎的阶段：prefill 与 decode"},
      .refuted_by = {"all engines read prompts, or all decode",
                     "所有引擎同为 prefill 或同为 decode"},

@@ -252,7 +252,7 @@ class WorkOfOperations {
   }
 
  private:
-  // Of a link between two ranks.
+  // The other rank of a two-rank finding, or kNoPeer.
   RankId OtherEnd(RankId rank) const {
     if (finding_.ranks.size() != 2) return kNoPeer;
     return finding_.ranks[finding_.ranks[0] == rank ? 1 : 0];

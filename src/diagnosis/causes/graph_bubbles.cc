@@ -109,20 +109,21 @@ class GraphBubbles : Finder {
 
 }  // namespace
 
-const FindingType kGraphBubbles = Fault(
-    Area::kDevices, "graph.bubbles", {"framework"},
-    {"the device idles within captured graphs", "图内存在空泡"},
-    {.looked_at = {"gaps between kernels within a captured graph beside the usual gap of the graph",
-                   "图内算子间隙与该图通常间隙的对比"},
-     .refuted_by = {"the gap waits for a collective or for work of another stream",
-                    "间隙在等集合通信或其他流的任务"},
-     .applies = [](const Coverage& job) { return job.runs_graphs; },
-     .find = FindBy<GraphBubbles>,
-     .advice = {{{{"update the parameters of the graph before it is launched",
-                   "在下发图之前更新图参数"},
-                  Change("updates of graph parameters", "before the launch")},
-                 {{"fewer streams and events within the graph", "减少图内的流和事件"},
-                  Change("streams within the graph", "fewer")}}},
-     .thresholds = {&kBubbleNs, &kBubbleRatio}});
+const FindingType kGraphBubbles =
+    Fault(Area::kDevices, "graph.bubbles", {"framework"},
+          {"the device idles within captured graphs", "图内存在空泡"},
+          {.looked_at =
+               {"gaps between kernels within a captured graph, compared with the graph's usual gap",
+                "图内算子间隙与该图通常间隙的对比"},
+           .refuted_by = {"the gap waits for a collective or for work of another stream",
+                          "间隙在等集合通信或其他流的任务"},
+           .applies = [](const Coverage& job) { return job.runs_graphs; },
+           .find = FindBy<GraphBubbles>,
+           .advice = {{{{"update the parameters of the graph before it is launched",
+                         "在下发图之前更新图参数"},
+                        Change("updates of graph parameters", "before the launch")},
+                       {{"fewer streams and events within the graph", "减少图内的流和事件"},
+                        Change("streams within the graph", "fewer")}}},
+           .thresholds = {&kBubbleNs, &kBubbleRatio}});
 
 }  // namespace mpa

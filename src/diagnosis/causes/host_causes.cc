@@ -23,8 +23,8 @@ constexpr Threshold kLoaderNs{"usual_ns", 1'000'000, 0, kMaxTime,
     kCheckpointCopyNs{"least_copy_ns", 20'000, 0, kMaxTime,
                       "shorter copies to the host are single numbers, not a checkpoint"},
     kGapNs{"gap_ns", 20'000'000, 1'000'000, kMaxTime,
-           "where collections are not recorded, the host may collect garbage while it records "
-           "nothing for this time"};
+           "where collections are not recorded, the host may collect garbage while it records"
+           " nothing for this time"};
 
 constexpr MetricInfo kSilentGapsPerStep{
     "silent_gaps_per_step",
@@ -111,7 +111,7 @@ class HostCauses : Finder {
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
         if (step < 0 || row.starts_up || !IsOf(of.finding.categories, row.category)) continue;
-        // Who measures waits at the end of the window.
+        // A program that measures its steps waits at the end of the window, which is no fault.
         if (of_syncs && stretches->IsBehindAll(row)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] *
                                               static_cast<double>(row.time));
@@ -261,7 +261,7 @@ class HostCauses : Finder {
   }
 
   // Where collections are not recorded: the whole process stood still for long, and the device
-  // waited for it. What makes a rank late beside its peers is a matter of that rank.
+  // waited for it. Gaps of a single late rank are handled in rank_causes.cc.
   void AddConjecture() {
     if (std::ranges::any_of(candidates_,
                             [](const Finding& candidate) { return candidate.Is(kHostGc); }))
@@ -344,7 +344,7 @@ const FindingType kHostDataloader = Fault(
     {"the device waits for the data loader", "设备等待数据加载"},
     {.looked_at = {"calls of the data loader's iterator in the step, while the device is free",
                    "step 内数据加载迭代器的调用及设备空闲"},
-     .refuted_by = {"the device has work all the while: it saves nothing in the replay",
+     .refuted_by = {"the device has work all the time, so the replay saves nothing",
                     "期间设备有任务：回放无收益"},
      .problem = {"Slow Dataloader Issues"},
      .categories = {TimeCategory::kDataLoader},
@@ -355,10 +355,10 @@ const FindingType kHostDataloader = Fault(
 const FindingType kHostH2d = Fault(
     Area::kHosts, "host.h2d", {"data", "model"},
     {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
-    {.looked_at = {"copies whose call waits on the host, by direction and kind of memory, and "
-                   "their time on the device",
+    {.looked_at = {"copies whose calls make the host wait, by direction and kind of memory, and"
+                   " their time on the device",
                    "等待完成的拷贝调用（方向、内存类型）及其设备耗时"},
-     .refuted_by = {"no call waits: copies within the device, or of pinned memory beside computing",
+     .refuted_by = {"no call waits: copies within the device, or of pinned memory during computing",
                     "没有等待的调用：设备内拷贝，或锁页内存拷贝与计算并行"},
      .categories = {TimeCategory::kHostCopy},
      .advice = CopyAdvice()});
@@ -384,7 +384,7 @@ const FindingType kHostCompile = Fault(
     Area::kHosts, "host.compile", {"framework", "model"},
     {"operators are compiled in the step", "step 内编译算子"},
     {.looked_at = {"calls that compile or load code in the step", "step 内编译或加载代码的调用"},
-     .refuted_by = {"they are part of the start of the program, or of warm-up steps",
+     .refuted_by = {"they belong to the start of the program or to warm-up steps",
                     "属于程序启动或预热 step"},
      .problem = kDispatchProblem,
      .categories = {TimeCategory::kCompile},
@@ -414,11 +414,11 @@ const FindingType kHostAclop = Fault(
 const FindingType kHostGc =
     Fault(Area::kHosts, "host.gc", {"model", "framework"},
           {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
-          {.looked_at = {"recorded collections; where they are not recorded, time in which no "
-                         "thread of the host records anything",
+          {.looked_at = {"recorded collections; where they are not recorded, time in which no"
+                         " thread of the host records anything",
                          "垃圾回收记录；未采集时，host 所有线程无记录的时间"},
-           .refuted_by = {"collections are recorded but none occurred, stacks of Python fill the "
-                          "gap, or the host had nothing to issue",
+           .refuted_by = {"collections are recorded but none occurred, Python stacks fill the gap,"
+                          " or the host had nothing to issue",
                           "已采集且没有回收；间隙内有 Python 调用栈；或 host 无需下发"},
            .problem = {"GC Analysis", "GC分析"},
            .categories = {TimeCategory::kGarbage},
@@ -433,8 +433,8 @@ const FindingType kHostGc =
 const FindingType kHostMemory = Fault(
     Area::kHosts, "host.memory", {"framework", "model"},
     {"memory allocations stall the host", "内存分配使 host 停顿"},
-    {.looked_at = {"calls that allocate, free or map memory in the step, and whether they wait for "
-                   "the device",
+    {.looked_at = {"calls that allocate, free or map memory in the step, and whether they wait for"
+                   " the device",
                    "step 内分配、释放、映射内存的调用及其等待"},
      .refuted_by = {"the allocator keeps its memory: no call of the runtime",
                     "分配器复用内存：没有运行时调用"},

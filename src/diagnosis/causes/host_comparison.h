@@ -56,8 +56,8 @@ struct HostFamily {
   std::string_view place;
   TimeCategory named{};
   std::vector<TimeCategory> categories, blocks;
-  /// Whose ranks define what is normal where there are too few of the role: nobody's; those of all
-  /// that do such work at all; of all, because it is not part of a role.
+  /// Which ranks define what is normal where the role has too few: none (kOfRole); all that do such
+  /// work (kWhoDoIt); all, because the work does not depend on the role (kAll).
   enum class Peers : std::uint8_t { kOfRole, kWhoDoIt, kAll } peers = Peers::kOfRole;
   bool copies = false;  ///< copies to the device belong to it
 };

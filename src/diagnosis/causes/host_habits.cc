@@ -17,11 +17,11 @@ namespace {
 constexpr Threshold kPythonShare{"share", 0.02, 0, 1,
                                  "Python between operators takes at least this share of the step"},
     kUnrecordedShare{"share", 0.02, 0, 1,
-                     "the device waits for so much of the step while nothing is recorded"},
+                     "the device waits for this share of the step while nothing is recorded"},
     kBlockingShare{"share", 0.5, 0, 1, "this share of the launches is followed by a wait"},
     kCpuRatio{"ratio", 3, 1, 1000,
               "the upper decile of the launches takes this many times the median"},
-    kCpuLaunches{"launches", 50, 1, kMaxCalls, "fewer launches per step are not judged"},
+    kCpuLaunches{"launches", 50, 1, kMaxCalls, "steps with fewer launches are not judged"},
     kCpuSteps{"steps", 3, 1, kMaxCalls, "fewer steps are not judged"};
 
 constexpr MetricInfo kWaitsOfLaunches{
@@ -110,7 +110,7 @@ class HostHabits : Finder {
   // usual there. A stretch that stands still is a fault, many that are long are a habit.
   void AddGaps(const FindingType& finding, TimeCategory category, double least) {
     Finding candidate = NewFinding(job_, finding);
-    // What may be garbage collection is not sold again.
+    // Time that may be garbage collection counts for that cause only.
     std::set<ReplayGraph::Edge> collects;
     for (const Finding& other : candidates_) {
       if (!other.Is(kHostGc) || other.confidence != Certainty::kLow) continue;
@@ -176,7 +176,7 @@ bool BlocksLaunches(const Job& job, RankIndex rank) {
 const FindingType kHostLaunchBlocking =
     Fault(Area::kHosts, "host.launch_blocking", {"framework"},
           {"every launch waits for the device", "每次下发都同步等待设备"},
-          {.looked_at = {"the share of launches with a wait for the device right behind them",
+          {.looked_at = {"the share of launches followed at once by a wait for the device",
                          "其后立即等待设备的下发占比"},
            .refuted_by = {"few launches are followed by a wait", "很少有下发后等待"},
            .problem = {"Synchronize Stream Issues"},
@@ -185,37 +185,37 @@ const FindingType kHostLaunchBlocking =
            .find = FindBy<HostHabits>,
            .advice = {{Setting({"unset ASCEND_LAUNCH_BLOCKING", "取消 ASCEND_LAUNCH_BLOCKING"},
                                "ASCEND_LAUNCH_BLOCKING", "0"),
-                       {{"do not synchronise behind every operator", "不要在每个算子后同步"},
-                        Change("synchronisations behind operators", "none")}},
+                       {{"do not synchronise after every operator", "不要在每个算子后同步"},
+                        Change("synchronisations after operators", "none")}},
                       {Setting({"unset CUDA_LAUNCH_BLOCKING", "取消 CUDA_LAUNCH_BLOCKING"},
                                "CUDA_LAUNCH_BLOCKING", "0"),
-                       {{"do not synchronise behind every operator", "不要在每个算子后同步"},
-                        Change("synchronisations behind operators", "none")}}},
+                       {{"do not synchronise after every operator", "不要在每个算子后同步"},
+                        Change("synchronisations after operators", "none")}}},
            .thresholds = {&kBlockingShare}});
 
-const FindingType kHostCpuContention = Fault(
-    Area::kHosts, "host.cpu_contention", {"platform"},
-    {"launches are held up now and then", "算子下发时快时慢"},
-    {.looked_at = {"the time of launches: the upper decile beside the median, in several steps",
-                   "下发耗时：上十分位与中位数，跨多个 step"},
-     .refuted_by = {"all launches take about as long, or too few of them",
-                    "各次下发耗时接近；或下发过少"},
-     .categories = {TimeCategory::kDispatchCann},
-     .needs = {Record::kCalls},
-     .applies =
-         [](const Coverage& job) {
-           return job.calls && !job.on_gpu && job.steps >= job.thresholds[kCpuSteps];
-         },
-     .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
-     .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
+const FindingType kHostCpuContention =
+    Fault(Area::kHosts, "host.cpu_contention", {"platform"},
+          {"launches are held up now and then", "算子下发时快时慢"},
+          {.looked_at =
+               {"the time of launches: the upper decile compared with the median, in several steps",
+                "下发耗时：上十分位与中位数，跨多个 step"},
+           .refuted_by = {"all launches take about as long, or too few of them",
+                          "各次下发耗时接近；或下发过少"},
+           .categories = {TimeCategory::kDispatchCann},
+           .needs = {Record::kCalls},
+           .applies =
+               [](const Coverage& job) {
+                 return job.calls && !job.on_gpu && job.steps >= job.thresholds[kCpuSteps];
+               },
+           .advice = {{BindCores(), KeepOthersOff()}, {BindProcesses(), KeepOthersOff()}},
+           .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
 
 const FindingType kHostPython = Opportunity(
     Area::kHosts, "host.python", {"model"},
     {"Python delays the next operators", "算子之间的 Python 耗时"},
-    {.looked_at = {"events of Python between operators while the device waits for the next launch",
+    {.looked_at = {"Python events between operators while the device waits for the next launch",
                    "设备等待下发期间算子之间的 Python 事件"},
-     .refuted_by = {"no event of Python in the gap: then the host is idle or not recorded, and "
-                    "nothing is said of Python",
+     .refuted_by = {"no Python event in the gap: the host is idle or was not recorded",
                     "间隙内没有 Python 事件：host 空闲或未记录"},
      .categories = {TimeCategory::kPython},
      .needs = {Record::kStacks},
@@ -231,10 +231,9 @@ const FindingType kHostPython = Opportunity(
 const FindingType kHostUnrecorded = Opportunity(
     Area::kHosts, "host.unrecorded", {"model", "platform"},
     {"the device waits, the host is not recorded", "设备等待期间没有 host 记录"},
-    {.looked_at =
-         {"time for which the device waits for a launch and nothing of the host is recorded",
-          "设备等待下发且没有任何 host 记录的时间"},
-     .refuted_by = {"an operator, a call or a function of Python in the gap: it has the cause then",
+    {.looked_at = {"time in which the device waits for a launch and no host activity is recorded",
+                   "设备等待下发且没有任何 host 记录的时间"},
+     .refuted_by = {"an operator, a call or a Python function in the gap, which is then the cause",
                     "间隙内有算子、接口调用或 Python 函数：由其归因"},
      .categories = {TimeCategory::kHostIdle},
      .advice = {{If([](const AdviceFacts& facts) { return !facts.has_stacks; },
@@ -242,9 +241,9 @@ const FindingType kHostUnrecorded = Opportunity(
                       "用 with_stack=True 采集，查看此时执行的函数"},
                      Capture({{"with_stack", true}})}),
                  If([](const AdviceFacts& facts) { return facts.has_stacks; },
-                    {{"see what else runs on the node then (locks, files, other processes)",
+                    {{"see what else runs on the node at that time (locks, files, other processes)",
                       "查看此时节点上的其他活动（锁、文件、其他进程）"},
-                     Check("what else runs on the node then")})}},
+                     Check("what else runs on the node at that time")})}},
      .thresholds = {&kUnrecordedShare}});
 
 }  // namespace mpa

@@ -12,8 +12,8 @@ namespace mpa {
 namespace {
 
 constexpr Threshold kInnerShare{"share", 0.03, 0, 1,
-                                "idle time within operations takes at least this share of the "
-                                "step"},
+                                "idle time within operations takes at least this share of the"
+                                " step"},
     kInnerGain{"gain", 0.5, 0, 1, "a fix removes this share of it"};
 
 class InnerIdle : Finder {

@@ -198,7 +198,7 @@ class LateRankChain {
     return categories;
   }
 
-  // What is shorter than usual makes up for nothing: each type of kernels counts for itself.
+  // Types of kernels that are faster than usual do not offset those that are slower.
   void SumKernels(OfCategories& sums) const {
     std::map<std::string, TimeCategory> category_of;
     const RankDiagnosis& part = job_.Part(work_.rank);
@@ -240,7 +240,7 @@ class LateRankChain {
     std::map<std::pair<std::string, std::size_t>, TimeNs> sums;  // by group and late rank
     std::map<std::size_t, TimeNs> waiting;
     for (const JobOperation& operation : job_.operations.all) {
-      // Who receives comes before who sends: it waits for no one but a stage of the pipeline.
+      // A receiver waits for its pipeline stage, which is no lateness of the sender.
       const bool counts = IsBarrierKind(operation.kind) && !operation.is_apart &&
                           operation.step >= 0 &&
                           steps_.contains(static_cast<std::size_t>(operation.step));
@@ -254,7 +254,7 @@ class LateRankChain {
         if (!late_.contains(member.rank)) waiting[member.rank] += came - ArrivalOf(job_, member);
       }
     }
-    // Who is behind in one of its groups is behind in the others, too.
+    // A rank that is late in one of its groups is late in its other groups, too.
     TimeNs lateness = 0;
     for (const auto& [of, sum] : sums) lateness = std::max(lateness, sum);
     // Less may be an error of the clocks.
@@ -281,7 +281,7 @@ class LateRankChain {
       }
     }
     late.by = last - others;
-    // Somebody who was not captured may have come even later.
+    // An uncaptured rank may have come even later.
     if (last < 0 || others < 0 || late.by <= 0 || operation.joint.last > last) return {};
     return late;
   }

@@ -17,8 +17,8 @@ namespace mpa {
 namespace {
 
 constexpr Threshold kStallNs{"stall_ns", 2'000'000, 0, kMaxTime,
-                             "where calls of the runtime are recorded, shorter stalls have "
-                             "reasons of their own"},
+                             "where calls of the runtime are recorded, shorter stalls have"
+                             " reasons of their own"},
     kStallOfLike{"stall_of_like", 5, 1, 1e6,
                  "there, it takes this many times what the same operator usually takes"},
     kLaunchGain{"gain", 0.2, 0, 1, "a fix removes this share of the host's work"},
@@ -294,7 +294,7 @@ class LaunchCauses : Finder {
   double CommonShare(RankIndex rank, const std::vector<Stalls>& stalls) const {
     const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     const TimeNs own = stalls[rank].time;
-    // Where ranks cannot be compared, nobody else tells of the stall.
+    // Where ranks cannot be compared, no other cause reports the stall.
     if (!CanCompare(job_, peers.size()) || own == 0) return 1;
     std::vector<TimeNs> times;
     for (const std::size_t peer : peers) times.push_back(stalls[peer].time);

@@ -24,7 +24,7 @@ constexpr Threshold kLinkSlowShare{
     kLinkMembers{"members", 3, 2, kMaxCalls,
                  "operations of fewer ranks do not show which of them is slow"},
     kPortShare{"port_share", 0.7, 0, 1,
-               "ports are slow when the faster operations reach less than this share of it"};
+               "ports are slow if the faster operations reach less than this share of their rate"};
 
 constexpr MetricInfo kBandwidthOfLinks{
     "bandwidth_of_links", "GB/s", {"such links move {}", "同类链路 {}"}},
@@ -257,7 +257,7 @@ class SlowGroups : Finder {
     const auto& members = operation.joint.members;
     const bool is_barrier =
         IsBarrierKind(operation.kind) && !operation.kind.starts_with("alltoall");
-    // Who was not captured may be the one that is waited for.
+    // An uncaptured member may be the one that the others wait for.
     if (!is_barrier || members.size() < 2 || members.size() != operation.members.size()) return;
     std::set<std::string> hosts;
     for (const auto& member : members) {
@@ -343,11 +343,11 @@ void FindSlowLinks(FindingSearch& search) {
 const FindingType kLinkSlow =
     Fault(Area::kCommunication, "link.slow", {"communication", "hardware"},
           {"a link of {} is slow", "{} 的链路慢"},
-          {.looked_at = {"bandwidth of each link beside others of its kind, or beside what such "
-                         "links of the chip move",
+          {.looked_at = {"bandwidth of each link compared with others of its kind, or with what"
+                         " such links of the chip can move",
                          "各链路带宽与同类链路或芯片规格的对比"},
-           .refuted_by = {"all links of the kind are as fast, transfers too small to show "
-                          "bandwidth, or a sender that came late",
+           .refuted_by = {"all links of the kind are equally fast, the transfers are too small to"
+                          " show bandwidth, or a sender came late",
                           "同类链路同样快；传输过小；或发送方到达晚"},
            .problem = {"slow link", "慢链路分析"},
            .needs = {Record::kLinkLimits, Record::kTransfers},

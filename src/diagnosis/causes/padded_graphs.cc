@@ -14,7 +14,7 @@ namespace mpa {
 namespace {
 
 constexpr Threshold kPaddedShare{"share", 0.1, 0, 1,
-                                 "a graph computes at least this share in vain"};
+                                 "at least this share of a graph's work is wasted"};
 
 constexpr MetricInfo kPadding{
     "padding", "share", {"{} of the graphs is padding", "图的 {} 为填充"}},
@@ -139,7 +139,7 @@ class PaddedGraphs : KernelFinder {
 const FindingType kGraphPadding = Fault(
     Area::kDevices, "graph.padding", {"framework"},
     {"captured graphs compute for requests that are not there", "图为不存在的请求做了计算"},
-    {.looked_at = {"the size of the graph beside the batch that it ran for",
+    {.looked_at = {"the size of the graph compared with the batch for which it ran",
                    "图的大小与实际 batch 的对比"},
      .refuted_by = {"the batch fills the graph", "batch 填满图"},
      .needs = {Record::kGraphShapes},

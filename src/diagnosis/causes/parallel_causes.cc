@@ -22,7 +22,7 @@ constexpr Threshold kExposedShare{"share", 0.1, 0, 1,
                                   "exposed communication takes at least this share of the step"},
     kExposedGain{"gain", 0.5, 0, 1, "a fix removes this share of it"},
     kStageRatio{"ratio", 1.05, 1, 1000,
-                "a stage has too many layers from this multiple of the mean on"},
+                "a stage has too many layers from this multiple of the mean"},
     kZeroCalls{"calls", 20, 1, kMaxCalls,
                "clearing gradients runs at least this many kernels per step"};
 
@@ -307,30 +307,31 @@ const FindingType kPpStageImbalance =
 
 const FindingType kCommExposed = Opportunity(
     Area::kCommunication, "comm.exposed", {"framework", "communication"},
-    {"nothing is computed beside the collectives", "集合通信期间没有计算"},
-    {.looked_at = {"collectives of the only captured rank beside which nothing is computed",
+    {"nothing is computed during the collectives", "集合通信期间没有计算"},
+    {.looked_at = {"collectives of the only captured rank during which nothing is computed",
                    "唯一采集的卡上没有计算并行的集合通信"},
-     .refuted_by = {"computing runs beside them; several ranks tell waiting from transferring",
-                    "有计算并行；多卡可区分等待与传输"},
+     .refuted_by =
+         {"computing runs during them; several ranks distinguish waiting from transferring",
+          "有计算并行；多卡可区分等待与传输"},
      .applies = [](const Coverage& job) { return job.operations && job.ranks == 1; },
      .find = FindBy<DataParallelCauses>,
-     .advice = {{{{"capture all ranks, which shows whether they wait or transfer",
+     .advice = {{{{"capture all ranks, to see whether they wait or transfer",
                    "采集所有卡，以区分等待与传输"},
                   Capture({{"ranks", std::string("all")}})},
                  If(Trains, {{"reduce less often (accumulate gradients) or less data",
                               "减少通信次数（梯度累积）或数据量"},
                              Change("gradients", "accumulated")}),
                  If(DoesNotTrain,
-                    {{"exchange less data, or compute meanwhile what does not need it",
+                    {{"exchange less data, or meanwhile compute what does not need it",
                       "减少通信数据量，或在通信期间计算不依赖它的部分"},
-                     Change("collectives", "less data, or beside computing")})}},
+                     Change("collectives", "less data, or during computing")})}},
      .thresholds = {&kExposedShare, &kExposedGain}});
 
 const FindingType kCommBroadcast = Opportunity(
     Area::kCommunication, "comm.broadcast", {"model", "framework"},
     {"buffers of the model are broadcast in every step", "每个 step 广播模型缓冲区"},
     {.looked_at = {"broadcasts of buffers at the start of each step", "每个 step 开头的缓冲区广播"},
-     .refuted_by = {"they belong to a pipeline or to the optimizer, or stand in one step alone",
+     .refuted_by = {"they belong to a pipeline or to the optimizer, or occur in only one step",
                     "属于流水线或优化器；或仅出现在一个 step"},
      .advice = {{{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
                    "若各卡缓冲区可以不同，设置 DistributedDataParallel(broadcast_buffers=False)"},

@@ -23,12 +23,14 @@ constexpr Threshold kLateClockRatio{"clock_ratio", 0.97, 0, 1,
                                     "a clock below this share of that of the peers is named"},
     kForeignShare{
         "foreign_share", 0.5, 0, 1,
-        "if this share of the excess has shapes of its own, it is more work and not slower work"},
-    kJitterSteps{"steps", 5, 2, kMaxCalls, "fewer steps do not show a habit"},
+        "if this share of the excess has shapes of its own, the rank does more work rather than"
+        " slower work"},
+    kJitterSteps{"steps", 5, 2, kMaxCalls, "fewer steps do not show a pattern"},
     kJitterRanks{"ranks", 3, 2, kMaxCalls, "at least this many ranks are the worst in turn"},
     kJitterShare{"share", 0.03, 0, 1,
-                 "stalls of changing ranks cost at least this share of the step"},
-    kJitterTopShare{"top_share", 0.4, 0, 1, "no rank is the worst in more of the steps"};
+                 "stalls on changing ranks cost at least this share of the step"},
+    kJitterTopShare{"top_share", 0.4, 0, 1,
+                    "no rank is the worst in more of the steps than this share"};
 
 constexpr MetricInfo kClockOfPeers{"clock_of_peers", "MHz", {"peers at {}", "其他卡 {}"}},
     kDifferentRanks{"different_ranks", "count", {"{} different ranks", "{} 个不同的卡"}},
@@ -346,10 +348,11 @@ AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("ca
 const FindingType kRankLateCompute = Fault(
     Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"},
     {"kernels run slowly on {}", "{} 计算慢"},
-    {.looked_at = {"the time of each kind of kernel, step by step, beside ranks of the same role",
-                   "与同角色的卡逐 step 对比各类算子耗时"},
+    {.looked_at =
+         {"the time of each kind of kernel, step by step, compared with ranks of the same role",
+          "与同角色的卡逐 step 对比各类算子耗时"},
      .refuted_by =
-         {"the peers take as long, or the excess has shapes of its own: then it is more work",
+         {"the peers take as long, or the excess has shapes of its own, which means more work",
           "其他卡同样耗时；或多出部分的 shape 不同（工作量更大）"},
      .dimension = Dimension::kComputation,
      .problem = kSlowRankProblem,
@@ -369,7 +372,7 @@ const FindingType kRankLateHost = Fault(
     Area::kRanks, "rank.late_host", {"platform", "framework"},
     {"the host launches late on {}", "{} 的 host 下发慢"},
     {.looked_at =
-         {"work of the host by class, and how long the others wait, beside ranks of the same role",
+         {"host work by class, and how long the others wait, compared with ranks of the same role",
           "与同角色的卡对比 host 各类工作及其他卡的等待"},
      .refuted_by =
          {"the peers' hosts take as long, or the device was still busy when the launch came",
@@ -387,9 +390,10 @@ const FindingType kRankLateHost = Fault(
 const FindingType kRankLateInput = Fault(
     Area::kRanks, "rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
     {.looked_at =
-         {"time of the data loader and of copies to the device, beside ranks of the same role",
+         {"time of the data loader and of copies to the device, compared with ranks of the same"
+          " role",
           "与同角色的卡对比数据加载和拷入耗时"},
-     .refuted_by = {"the peers load and copy as long", "其他卡的加载和拷贝同样耗时"},
+     .refuted_by = {"the peers load and copy for as long", "其他卡的加载和拷贝同样耗时"},
      .dimension = Dimension::kSchedule,
      .problem = kSlowRankProblem,
      .categories = {TimeCategory::kDataLoader, TimeCategory::kHostCopy},
@@ -405,8 +409,9 @@ const FindingType kRankJitter = Fault(
     {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
     {.looked_at = {"the slowest rank of each step, and its excess over the second",
                    "每个 step 最慢的卡及其超出第二名的时间"},
-     .refuted_by = {"one rank is the slowest in most steps, or fewer steps than a habit takes",
-                    "多数 step 由同一张卡最慢；或 step 过少"},
+     .refuted_by =
+         {"one rank is the slowest in most steps, or there are too few steps to show a pattern",
+          "多数 step 由同一张卡最慢；或 step 过少"},
      .problem = kSlowRankProblem,
      .applies =
          [](const Coverage& job) {
@@ -423,7 +428,7 @@ const FindingType kDataImbalance = Fault(
     Area::kBalance, "data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},
     {.looked_at = {"kernels whose shapes only this rank has, as a share of its excess",
                    "只在该卡出现的 shape 的算子占多出时间的比例"},
-     .refuted_by = {"the excess has the shapes of the peers: then the kernels are slow",
+     .refuted_by = {"the excess has the same shapes as the peers, so the kernels are slow",
                     "多出部分的 shape 与其他卡相同（算子慢）"},
      .needs = {Record::kShapesOfRanks},
      .advice = {{{{"sort or pack samples by length", "按长度排序或打包样本"},
@@ -436,7 +441,7 @@ const FindingType kEpImbalance = Fault(
     {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
     {.looked_at = {"grouped products whose shapes only this rank has, as a share of its excess",
                    "只在该卡出现的分组矩阵乘 shape 占多出时间的比例"},
-     .refuted_by = {"the shapes of the peers: then the kernels are slow",
+     .refuted_by = {"the shapes are those of the peers, so the kernels are slow",
                     "shape 与其他卡相同（算子慢）"},
      .needs = {Record::kShapesOfRanks},
      .advice = {{{{"balance the experts: auxiliary loss, capacity, placement or replicas",

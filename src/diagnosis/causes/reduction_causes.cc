@@ -225,9 +225,9 @@ const FindingType kCommNotOverlapped = Opportunity(
     Area::kCommunication, "comm.not_overlapped", {"framework", "model"},
     {"transfers could overlap computing", "通信可以与计算重叠"},
     {.looked_at =
-         {"transfers of reductions during which no kernel runs, and what could run beside them",
+         {"transfers of reductions during which no kernel runs, and what could run meanwhile",
           "没有计算并行的规约传输，以及可并行的计算"},
-     .refuted_by = {"what is computed next needs the result, or computing already runs beside",
+     .refuted_by = {"what is computed next needs the result, or computing already runs meanwhile",
                     "后续计算依赖其结果；或已与计算重叠"},
      .applies = [](const Coverage& job) { return job.operations && !job.serves; },
      .find = FindBy<ReductionCauses>,
@@ -236,7 +236,7 @@ const FindingType kCommNotOverlapped = Opportunity(
                              Change("gradient reduction", "during the backward pass")}),
                  If(Trains,
                     {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}),
-                 If(DoesNotTrain, {{"compute meanwhile what does not need the transfers",
+                 If(DoesNotTrain, {{"meanwhile compute what does not need the transfers",
                                     "在通信期间计算不依赖它的部分"},
                                    Change("collectives", "beside computing")})}},
      .thresholds = {&kOverlapShare, &kBesideNs, &kAloneShare}});
@@ -244,7 +244,7 @@ const FindingType kCommNotOverlapped = Opportunity(
 const FindingType kCommSmall = Opportunity(
     Area::kCommunication, "comm.small", {"model", "framework"},
     {"many collectives are small", "小包集合通信过多"},
-    {.looked_at = {"how many operations take a multiple of what their data take",
+    {.looked_at = {"the number of operations that take a multiple of the time their data needs",
                    "耗时为数据传输数倍的通信占比"},
      .refuted_by = {"large messages, or few operations", "消息大；或次数少"},
      .problem = {"Packet Analysis", "包分析"},
@@ -252,7 +252,7 @@ const FindingType kCommSmall = Opportunity(
      .advice =
          {{If(Trains, {{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")}),
            If(Trains, {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}),
-           If(DoesNotTrain, {{"join what is sent at one time into one collective",
+           If(DoesNotTrain, {{"join what is sent at the same time into one collective",
                               "将同一时刻的通信合并为一个集合通信"},
                              Change("small collectives", "joined")})}},
      .thresholds = {&kSmallLatencyRatio, &kSmallCountShare, &kSmallCalls, &kSmallBytes,

@@ -97,8 +97,8 @@ const FindingType kOpReformulate = Opportunity(
     Area::kDevices, "op.reformulate", {"model"},
     {"vector cores are slow at an operator that has a faster formulation",
      "vector 核上的低效算子有更快的写法"},
-    {.looked_at = {"the type and the core of kernels: those that read or write single elements on "
-                   "vector cores alone",
+    {.looked_at = {"the type and the core of kernels: those that read or write single elements on"
+                   " vector cores alone",
                    "算子类型和核类型：在 vector 核上逐元素读写"},
      .refuted_by = {"they take a small share of the step, or run on other cores",
                     "占 step 比例很小；或运行在其他核上"},

@@ -135,11 +135,11 @@ const FindingVariant kOpSlowOnVectorCores = {
 const FindingType kOpSlow = Opportunity(
     Area::kDevices, "op.slow", {"operator", "model"},
     {"kernels run far below the chip's limit", "算子远低于芯片能力"},
-    {.looked_at = {"time of products and of element-wise kernels beside what the chip's cores and "
-                   "memory need for their tensors",
+    {.looked_at = {"time of products and of element-wise kernels compared with what the chip's"
+                   " cores and memory need for their tensors",
                    "矩阵乘和逐元素算子耗时与芯片算力、带宽下限的对比"},
      .refuted_by =
-         {"kernels reach half of it, are too short, or have a finding of their own (FP32)",
+         {"kernels reach half of that, are too short, or have a finding of their own (FP32)",
           "达到一半以上；过短；或另有原因（FP32）"},
      .categories = ComputeCategories(),
      .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},

@@ -20,9 +20,9 @@ namespace {
 
 constexpr Threshold kOddRatio{
     "ratio", 0.7, 0, 1,
-    "tasks of odd sizes reach less than this share of the bandwidth of the others"},
+    "tasks with unaligned sizes reach less than this share of the bandwidth of the others"},
     kRetransmitRatio{"ratio", 20, kLongTaskRatio, 1e6,
-                     "a task takes this many times what is usual for its size"},
+                     "a task takes this many times the usual time for its size"},
     kBufferBytes{"bytes", 200 << 20, 1, kMaxBytes, "HCCL_BUFFSIZE where it is not recorded"},
     kBufferRatio{"ratio", 0.85, 0, 1,
                  "messages beyond it reach less than this share of the bandwidth"},
@@ -123,7 +123,7 @@ class TransferCauses : Finder {
     candidates_.push_back(std::move(candidate));
   }
 
-  // What does not fit the buffer goes through it in turns.
+  // A message larger than the buffer passes through it in several turns.
   void AddBuffer() {
     const auto& settings = job_.Part(0).settings;
     const auto said = settings.find("HCCL_BUFFSIZE");
@@ -272,10 +272,11 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
 const FindingType kCommUnaligned = Opportunity(
     Area::kCommunication, "comm.unaligned", {"framework"},
     {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
-    {.looked_at = {"bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with "
-                   "others of the transport",
+    {.looked_at = {"bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with"
+                   " others of the transport",
                    "非 512 字节倍数的任务与同类其他任务的带宽"},
-     .refuted_by = {"both are as fast, or the sizes are not alike", "两者同样快；或大小相差过多"},
+     .refuted_by = {"both are equally fast, or the sizes are not comparable",
+                    "两者同样快；或大小相差过多"},
      .problem = {"Byte Alignment Analysis", "字节对齐分析"},
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
@@ -291,9 +292,9 @@ const FindingType kCommUnaligned = Opportunity(
 const FindingType kCommContention = Opportunity(
     Area::kCommunication, "comm.contention", {"framework"},
     {"computing slows concurrent transfers", "计算与通信争用带宽"},
-    {.looked_at = {"bandwidth of tasks beside computing, and of those without",
+    {.looked_at = {"bandwidth of tasks during computing, and of those without",
                    "有无计算并行时任务的带宽"},
-     .refuted_by = {"both are as fast", "两者同样快"},
+     .refuted_by = {"both are equally fast", "两者同样快"},
      .problem = {"Bandwidth Contention Analysis", "带宽分析"},
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
@@ -302,30 +303,30 @@ const FindingType kCommContention = Opportunity(
                   Check("the step with and without the overlap")}}},
      .thresholds = {&kBesideRatio}});
 
-const FindingType kCommRetransmit =
-    Fault(Area::kCommunication, "comm.retransmit", {"hardware", "communication"},
-          {"transfers of {} time out", "{} 的传输超时重传"},
-          {.looked_at = {"tasks of RDMA that take many times what their size takes",
-                         "耗时为通常数倍的 RDMA 任务"},
-           .refuted_by = {"all members of the operation take as long: they wait for a late rank",
-                          "所有成员同样长：在等迟到的卡"},
-           .problem = {"Communication Retransmission Analysis", "通信重传分析"},
-           .needs = {Record::kTransfers},
-           .applies = HasTransfers,
-           .advice = {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
-                        Check("optics and PFC/ECN of the network", "hccn_tool")},
-                       {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"},
-                        Check("HCCL_RDMA_TIMEOUT")}},
-                      {{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
-                        Check("optics and PFC/ECN of the network", "ibstat")}}},
-           .thresholds = {&kRetransmitRatio}});
+const FindingType kCommRetransmit = Fault(
+    Area::kCommunication, "comm.retransmit", {"hardware", "communication"},
+    {"transfers of {} time out", "{} 的传输超时重传"},
+    {.looked_at = {"RDMA tasks that take many times the usual time for their size",
+                   "耗时为通常数倍的 RDMA 任务"},
+     .refuted_by = {"all members of the operation take equally long: they wait for a late rank",
+                    "所有成员同样长：在等迟到的卡"},
+     .problem = {"Communication Retransmission Analysis", "通信重传分析"},
+     .needs = {Record::kTransfers},
+     .applies = HasTransfers,
+     .advice = {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
+                  Check("optics and PFC/ECN of the network", "hccn_tool")},
+                 {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"},
+                  Check("HCCL_RDMA_TIMEOUT")}},
+                {{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
+                  Check("optics and PFC/ECN of the network", "ibstat")}}},
+     .thresholds = {&kRetransmitRatio}});
 
 const FindingType kCommBuffer = Opportunity(
     Area::kCommunication, "comm.buffer", {"framework"},
     {"messages exceed the buffer of HCCL", "消息超过 HCCL 缓冲区"},
-    {.looked_at = {"bandwidth of messages above HCCL_BUFFSIZE beside smaller ones",
+    {.looked_at = {"bandwidth of messages above HCCL_BUFFSIZE compared with smaller ones",
                    "大于 HCCL_BUFFSIZE 的消息与较小消息的带宽"},
-     .refuted_by = {"both are as fast, or the messages fit", "两者同样快；或消息未超过缓冲区"},
+     .refuted_by = {"both are equally fast, or the messages fit", "两者同样快；或消息未超过缓冲区"},
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
      .advice = {{{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)",

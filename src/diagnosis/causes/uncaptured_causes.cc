@@ -224,8 +224,8 @@ AdvicePart AnalyseThatRank() {
 }
 AdvicePart RepairThatRank() {
   return If(IsDamaged,
-            {{"copy or parse the capture of that rank again; 'msprof-analyze check' says what is "
-              "wrong",
+            {{"copy or parse the capture of that rank again; 'msprof-analyze check' says what is"
+              " wrong",
               "重新拷贝或解析该卡的数据；msprof-analyze check 会说明问题"},
              Check("capture", "msprof-analyze check")});
 }
@@ -243,11 +243,12 @@ constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及�
 
 const FindingType kRankLate = Fault(
     Area::kRanks, "rank.late", {"platform"}, {"collectives wait for {}", "集合通信等待 {}"},
-    {.looked_at = {"when each member came to a collective: the peers that captured ranks waited "
-                   "for, or the last arrival",
+    {.looked_at = {"when each member came to a collective: the peers that captured ranks waited"
+                   " for, or the last arrival",
                    "各成员到达集合通信的时间：被等待的对端或最后到达者"},
-     .refuted_by = {"a captured rank came last, or data still moved while the others seem to wait",
-                    "最后到达的是已采集的卡；或等待期间仍在传输"},
+     .refuted_by =
+         {"a captured rank came last, or data still moved while the others seemed to wait",
+          "最后到达的是已采集的卡；或等待期间仍在传输"},
      .problem = kSlowRankProblem,
      .applies = HasOperations,
      .find = FindBy<UncapturedCauses>,

@@ -20,10 +20,10 @@ namespace {
 constexpr Threshold kVarianceShare{"share", 0.02, 0, 1,
                                    "kernels of a kind take at least this share of the step"},
     kVarianceRatio{"ratio", 2, 1, 1000, "their upper decile takes this many times the median"},
-    kVarianceCalls{"calls", 10, 2, kMaxCalls, "fewer kernels per step are not judged"},
+    kVarianceCalls{"calls", 10, 2, kMaxCalls, "steps with fewer kernels are not judged"},
     kVarianceSteady{"steady", 1.3, 1, 1000,
-                    "equal kernels are steady if their upper quartile takes at most this many "
-                    "times the lower one: then a single one stands out"};
+                    "equal kernels are steady if their upper quartile takes at most this many"
+                    " times the lower one: then a single one stands out"};
 
 constexpr MetricInfo kLongest{
     "longest",
@@ -201,11 +201,11 @@ class UnevenKernels : KernelFinder {
 const FindingType kOpVariance =
     Fault(Area::kDevices, "op.variance", {"operator", "hardware"},
           {"equal kernels take different times", "相同算子耗时波动大"},
-          {.looked_at = {"kernels of equal shapes in one step; and kernels with the same kinds "
-                         "before and behind them, which take as long as those of the others",
+          {.looked_at = {"kernels of equal shapes in one step; and kernels whose neighbours on both"
+                         " sides are of the same kinds and take equally long",
                          "同一 step 内 shape 相同的算子；前后算子种类相同且耗时相同的算子"},
-           .refuted_by = {"shapes that differ, neighbours that are longer as well (larger "
-                          "tensors), other kinds around it, a collective beside it",
+           .refuted_by = {"shapes that differ, neighbours that take longer as well (larger"
+                          " tensors), neighbours of other kinds, a collective at the same time",
                           "shape 不同；相邻算子同样变长（张量更大）；前后种类不同；与集合通信并行"},
            .categories = ComputeCategories(),
            .needs = {Record::kShapes},

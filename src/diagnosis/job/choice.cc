@@ -24,7 +24,7 @@ struct Excess {
   RankIndex rank;
 };
 
-// Who stands out, by kind of work: the largest excess first.
+// The ranks that stand out, by kind of work: the largest excess first.
 class ExcessFinder {
  public:
   ExcessFinder(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
@@ -190,8 +190,7 @@ RankId FirstOf(const std::vector<std::string_view>& names, const DiagnosedRank& 
 
 std::vector<Chain> ChainsOf(const std::vector<DiagnosedRank>& ranks,
                             const JobOperations& operations) {
-  std::map<std::pair<std::size_t, RankId>, Chain>
-      chains;  // by connected_component and first rank
+  std::map<std::pair<std::size_t, RankId>, Chain> chains;  // by connected_component and first rank
   for (RankIndex rank; rank < ranks.size(); ++rank) {
     const RankId first = FirstOf({"pp"}, ranks[rank]);
     Chain& chain = chains[{operations.connected_component[rank], first}];
@@ -290,8 +289,7 @@ class WholeChains {
   }
 
   std::vector<Chain> chains_;
-  std::map<std::pair<std::size_t, RankId>, Block>
-      blocks_;  // by connected_component and first rank
+  std::map<std::pair<std::size_t, RankId>, Block> blocks_;  // by connected_component and first rank
   std::vector<Chain*> by_rank_;
   double bytes_ = 0;
 };

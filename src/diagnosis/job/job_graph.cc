@@ -69,7 +69,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
     const ReplayGraph::Node joint = graph.Add(arrival, 0);
     job.joints.push_back(joint);
     job.categories.emplace_back();
-    // Who was not captured is as far behind the operation before as it was.
+    // An uncaptured member comes as long after the previous operation as it did in the run.
     const auto before = last_joint.find(operation.series);
     const auto wait_for_moment = [&](TimeNs time) {
       const ReplayGraph::Node moment = graph.Add(time, 0);

@@ -177,7 +177,7 @@ const std::vector<FusionBreaker>& FusionBreakers() {
        "直接传入转置视图"},
       {"Cast", "cast", true, "compute all of them in one data type", "使用统一的数据类型"},
       {"Reshape", "reshape", true, "reshape before or after them", "将 reshape 移到其前或其后"},
-      {"Dropout", "dropout", false, "drop out behind them, and not at all in inference",
+      {"Dropout", "dropout", false, "apply dropout after them, and not at all in inference",
        "将 dropout 移到其后，推理时关闭"},
       {"copy", "copy", true, "keep tensors contiguous", "使用连续张量"},
   };

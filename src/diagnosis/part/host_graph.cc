@@ -17,7 +17,7 @@
 namespace mpa {
 namespace {
 
-// Who waits for an empty queue goes on within this time.
+// A thread that waits for an empty queue continues within this time.
 constexpr TimeNs kQueueReach = 20'000;
 
 bool WaitsForDevice(std::string_view name) {
@@ -132,7 +132,7 @@ class HostPart {
     }
   }
 
-  // Who issues no work holds up none: watchdogs, monitors and loaders wait for ends of their own.
+  // Threads that issue no work (watchdogs, monitors, loaders) delay none: they wait for their own.
   void FindIssuingTracks() {
     issuing_tracks_.insert(trace_.queued_work.queued_track.begin(),
                            trace_.queued_work.queued_track.end());

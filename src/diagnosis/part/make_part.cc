@@ -307,8 +307,8 @@ namespace {
 void Require(bool holds) {
   if (!holds) {
     Fail(ErrorKind::kCorrupt,
-         "times of the rank contradict each other, or what was kept of it is damaged; copy or "
-         "collect it again");
+         "the times of the rank contradict each other, or its stored part is damaged; copy or"
+         " collect it again");
   }
 }
 

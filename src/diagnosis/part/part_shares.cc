@@ -75,7 +75,7 @@ class ShareMaker {
     std::pair<PieceTable, std::int32_t> event;
   };
 
-  // Who holds the interpreter collects garbage; nobody else gets on.
+  // The thread that holds the interpreter lock collects garbage; all other threads stand still.
   TimeNs WithoutGarbage(TimeNs begin, TimeNs end) const {
     return end - begin - (garbage_.empty() ? 0 : LengthWithin(garbage_, {begin, end}));
   }

@@ -104,9 +104,10 @@ class AnalyzerSheetMaker : private SheetMaker {
   void AddAiCpu() {
     static const SheetColumns<AiCpuRow> columns = {
         TextColumn<&AiCpuRow::name>("op_name", 40, "Kernel"),
-        TextColumn<&AiCpuRow::type>("op_type", 24, "Its type"),
-        TimeColumn<&AiCpuRow::dur>("task_duration", 16, Unit::kNsShownAsUs, "Its duration, in us"),
-        TextColumn<&AiCpuRow::shapes>("input_shapes", 40, "Shapes of its inputs"),
+        TextColumn<&AiCpuRow::type>("op_type", 24, "Type of the kernel"),
+        TimeColumn<&AiCpuRow::dur>("task_duration", 16, Unit::kNsShownAsUs,
+                                   "Duration of the kernel, in us"),
+        TextColumn<&AiCpuRow::shapes>("input_shapes", 40, "Shapes of the inputs"),
         RankColumn<AiCpuRow>(12),
     };
     const auto [rows, time] =
@@ -119,9 +120,9 @@ class AnalyzerSheetMaker : private SheetMaker {
     static const SheetColumns<CompileRow> columns = {
         TextColumn<&CompileRow::issue>("Issues", 24, "What was found"),
         TextColumn<&CompileRow::call>("op name", 30, "The call"),
-        CountColumn<&CompileRow::count>("counts", 12, "How often it was made"),
+        CountColumn<&CompileRow::count>("counts", 12, "How often the call was made"),
         TimeColumn<&CompileRow::time>("total time", 16, Unit::kNsShownAsUs,
-                                      "Its time on the host, in us"),
+                                      "Time of the call on the host, in us"),
         RankColumn<CompileRow>(12),
     };
     std::int64_t count = 0;
@@ -140,8 +141,9 @@ class AnalyzerSheetMaker : private SheetMaker {
     static const SheetColumns<CollectedRow> columns = {
         RankColumn<CollectedRow>(12, "Rank id"),
         TimeColumn<&CollectedRow::start>("timestamp", 16, Unit::kNsShownAsUs,
-                                         "When it began, in us"),
-        TimeColumn<&CollectedRow::dur>("duration(us)", 16, Unit::kNsShownAsUs, "How long it took"),
+                                         "Start of the collection, in us"),
+        TimeColumn<&CollectedRow::dur>("duration(us)", 16, Unit::kNsShownAsUs,
+                                       "Duration of the collection"),
     };
     const auto [rows, time] =
         AddList(kHostGc.problem, columns, &AnalyzerRows::collected, &CollectedRow::dur);

@@ -184,8 +184,7 @@ class ChainText : Speaker {
   void AddLateness(const LateRank& late) {
     const Wording label = {"late by", "迟到"};
     if (late.lateness <= 0)
-      return Add(label,
-                 Fill({"nothing: no captured rank waits for it", "无：没有采集到的卡在等它"}));
+      return Add(label, Fill({"0: no captured rank waits for it", "无：没有采集到的卡在等它"}));
     const auto share_of = [&](std::size_t i) {
       const double share = Ratio(late.categories[i].Excess(), late.lateness);
       return Fill({"{} ({:.0f} %)", "{}（{:.0f} %）"},
@@ -206,7 +205,7 @@ class ChainText : Speaker {
         break;
       }
       case Explained::kNothing:
-        text += Fill({"what was compared does not explain it", "所比较的工作不能解释"});
+        text += Fill({"the comparison does not explain it", "所比较的工作不能解释"});
     }
     Add(label, text);
   }

@@ -87,8 +87,8 @@ class ChartMaker : Speaker {
 
   PageChart WaitChart() const {
     PageChart chart{.kind = PageChart::Kind::kTimeline,
-                    .title = Text({"The longest wait for another rank; the wheel, a drag, and "
-                                   "the keys + - and arrows zoom",
+                    .title = Text({"The longest wait for another rank; the wheel, a drag, and"
+                                   " the keys + - and arrows zoom",
                                    "等待其他卡最久的时刻；滚轮、拖动、+ - 和方向键可缩放"}),
                     .unit = "us",
                     .timeline = diagnosis_.pictures.wait};
@@ -121,8 +121,8 @@ class ChartMaker : Speaker {
     PageChart chart{
         .kind = PageChart::Kind::kHeat,
         .title = share > 1
-                     ? Fill({"How fast ranks moved data: the slowest link between {} and {} "
-                             "neighbours",
+                     ? Fill({"How fast ranks moved data: the slowest link between {} and {}"
+                             " neighbours",
                              "rank 之间的传输带宽：每 {} 与 {} 个相邻 rank 间最慢的链路"},
                             share, share)
                      : Text({"How fast each pair of ranks moved data", "各对 rank 之间的传输带宽"}),

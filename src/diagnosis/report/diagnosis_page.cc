@@ -140,7 +140,7 @@ class DiagnosisPageMaker : Speaker {
           {TitleOf(hidden, language_), alone, fmt::format("{}", fmt::join(hidden.after, ", "))});
     }
     page_.sections.push_back(
-        {.heading = Text({"Hidden: hardly anything to save once the findings are fixed",
+        {.heading = Text({"Hidden: saves hardly anything once the findings are fixed",
                           "被掩盖：解决上述问题后几乎无额外收益"}),
          .tables = {std::move(table)}});
   }
@@ -149,7 +149,7 @@ class DiagnosisPageMaker : Speaker {
     if (diagnosis_.innocent_calls.empty()) return;
     PageTable table{.numbers = {1}};
     table.headers = {Text({"call", "调用"}), "ms",
-                     Text({"it waits for what this delays", "在等它造成的延迟"})};
+                     Text({"it waits for what this finding delays", "在等它造成的延迟"})};
     for (const InnocentCall& call : diagnosis_.innocent_calls) {
       table.rows.push_back({NameAndLine(call.name, call.line), ms_(call.cost),
                             call.explained_by.empty()
@@ -157,7 +157,7 @@ class DiagnosisPageMaker : Speaker {
                                 : call.explained_by});
     }
     page_.sections.push_back(
-        {.heading = Text({"Looks guilty, but is not a cause", "看似问题但不是原因"}),
+        {.heading = Text({"Looks like a cause, but is not", "看似问题但不是原因"}),
          .tables = {std::move(table)}});
   }
 

@@ -110,7 +110,7 @@ class Screen : Speaker {
 
   // Where what a fix saves stands in all blocks.
   std::size_t GainColumn() const {
-    constexpr std::size_t kFarthest = 100;  // beyond, nobody sees to which line it belongs
+    constexpr std::size_t kFarthest = 100;  // beyond this column, the eye loses the line
     std::size_t widest = 0;
     for (const Finding& finding : diagnosis_.findings) {
       widest = std::max(widest, ColumnsOf(GainText(diagnosis_, finding, language_)));

@@ -384,27 +384,27 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
       notes.push_back(fmt::format(fmt::runtime(InChinese(language) ? chinese : english), names));
   };
   say(RankNames(diagnosis.ranks_left_out, ", "),
-      "ranks left out of all comparisons, because their captures break off or lack the steps of "
-      "the others: {}",
+      "ranks left out of all comparisons because their captures break off or lack the steps of the"
+      " others: {}",
       "以下 rank 的采集数据中断或缺少其他卡的 step，不参与卡间比较：{}");
   say(RankNames(diagnosis.ranks_without_work, ", "),
-      "ranks left out, because no device work was recorded on them: {}",
+      "ranks left out because no device work was recorded on them: {}",
       "以下 rank 未采集到设备任务，不参与分析：{}");
   say(fmt::format("{}", fmt::join(diagnosis.steps_left_out, ", ")),
-      "steps left out of all comparisons, because not all captures have them: {}",
+      "steps left out of all comparisons because not all captures have them: {}",
       "以下 step 并非所有卡都有，不参与卡间比较：{}");
   const ReplayedRanks& replayed = diagnosis.replayed;
   if (!replayed.ranks.empty()) {
-    notes.push_back(Fill(language,
-                         {"{} of {} ranks were replayed: those that stand out, and others to "
-                          "compare them with",
-                          "{1} 卡中重放 {0} 卡：与众不同的卡，以及用于比较的卡"},
-                         replayed.ranks.size(), diagnosis.ranks.size()));
+    notes.push_back(
+        Fill(language,
+             {"{} of {} ranks were replayed: those that stand out, and others for comparison",
+              "{1} 卡中重放 {0} 卡：与众不同的卡，以及用于比较的卡"},
+             replayed.ranks.size(), diagnosis.ranks.size()));
   }
   if (replayed.left_out > 0) {
     notes.push_back(Fill(language,
-                         {"{} of {} ranks that stand out were not replayed; the rule whole_bytes "
-                          "makes room for more",
+                         {"{} of {} ranks that stand out were not replayed; a larger rule"
+                          " whole_bytes allows more",
                           "{1} 个与众不同的卡中有 {0} 个未重放；规则 whole_bytes 可放宽上限"},
                          replayed.left_out, replayed.stand_out));
   }

@@ -24,15 +24,15 @@ constexpr Wording kBlockDim{"Block Dim Issues", "AICore核数"},
     kSequences{"Fusible Operator Analysis", "可融合算子分析"};
 
 constexpr Wording kDescription{
-    "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels "
-    "run "
-    "for {:.3f} ms; {:.3f} of the time are gaps{}",
+    "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels"
+    " run"
+    " for {:.3f} ms; {:.3f} of the time are gaps{}",
     "{} 个重复的算子序列具有融合价值：总耗时 {:.3f} ms，其中算子执行 {:.3f} ms；间隙占比 {:.3f}{}"},
     kMoving{", {:.3f} loads and stores", "，搬运占比 {:.3f}"},
     kSuggestion{
-        "fuse their kernels, or use operators that do the work of several; where the host is late, "
-        "find "
-        "its code by the stacks first",
+        "fuse their kernels, or use operators that do the work of several; where the host is late,"
+        " find"
+        " its code by the stacks first",
         "评估序列能否融合或改用融合算子；host 瓶颈的序列先通过调用栈定位代码"};
 
 using KernelColumns = SheetColumns<KernelRow>;
@@ -63,9 +63,10 @@ ColumnOf<KernelRow> TensorColumn(std::string_view name, double width, std::strin
 KernelColumns WithHead(KernelColumns further) {
   KernelColumns columns = {
       TextColumn<&KernelRow::name>("op_name", 40, "Kernel"),
-      TextColumn<&KernelRow::type>("op_type", 24, "Its type"),
-      TextColumn<&KernelRow::core>("task_type", 18, "The cores that it runs on"),
-      TimeColumn<&KernelRow::dur>("task_duration", 14, Unit::kNsShownAsUs, "Its duration, in us"),
+      TextColumn<&KernelRow::type>("op_type", 24, "Type of the kernel"),
+      TextColumn<&KernelRow::core>("task_type", 18, "Cores that the kernel runs on"),
+      TimeColumn<&KernelRow::dur>("task_duration", 14, Unit::kNsShownAsUs,
+                                  "Duration of the kernel, in us"),
   };
   columns.insert(columns.end(), further.begin(), further.end());
   columns.push_back(RankColumn<KernelRow>(10));
@@ -75,18 +76,19 @@ KernelColumns WithHead(KernelColumns further) {
 // `columns` with those of the tensors and `last` behind them.
 KernelColumns WithTensors(KernelColumns columns, ColumnOf<KernelRow> last) {
   using enum TensorText;
-  columns.push_back(TensorColumn<kInputShapes>("input_shapes", 36, "Shapes of its inputs"));
-  columns.push_back(TensorColumn<kInputTypes>("input_data_types", 24, "Their types"));
-  columns.push_back(TensorColumn<kInputFormats>("input_formats", 24, "Their formats"));
-  columns.push_back(TensorColumn<kOutputShapes>("output_shapes", 36, "Shapes of its outputs"));
-  columns.push_back(TensorColumn<kOutputTypes>("output_data_types", 24, "Their types"));
-  columns.push_back(TensorColumn<kOutputFormats>("output_formats", 24, "Their formats"));
+  columns.push_back(TensorColumn<kInputShapes>("input_shapes", 36, "Shapes of the inputs"));
+  columns.push_back(TensorColumn<kInputTypes>("input_data_types", 24, "Data types of the inputs"));
+  columns.push_back(TensorColumn<kInputFormats>("input_formats", 24, "Formats of the inputs"));
+  columns.push_back(TensorColumn<kOutputShapes>("output_shapes", 36, "Shapes of the outputs"));
+  columns.push_back(
+      TensorColumn<kOutputTypes>("output_data_types", 24, "Data types of the outputs"));
+  columns.push_back(TensorColumn<kOutputFormats>("output_formats", 24, "Formats of the outputs"));
   columns.push_back(std::move(last));
   return columns;
 }
 
 ColumnOf<KernelRow> BlocksColumn() {
-  return CountOrNone<&KernelRow::blocks>("block_dim", 11, "Blocks that it was split into");
+  return CountOrNone<&KernelRow::blocks>("block_dim", 11, "Blocks into which the kernel was split");
 }
 
 // Kernels of one name that ran while the clock was low.
@@ -133,12 +135,12 @@ const SheetColumns<JudgedRow>& PerfColumns() {
                              "Whether a unit is at its limit, none is, or the shapes do not fit"),
       TextColumn<&Row::description>("Description", 48, "The unit or the axis"),
       TextColumn<&Row::kernel, &PerfRow::name>("op_name", 40, "Kernel"),
-      TextColumn<&Row::kernel, &PerfRow::type>("op_type", 24, "Its type"),
-      TextColumn<&Row::kernel, &PerfRow::shapes>("input_shapes", 36, "Shapes of its inputs"),
-      TextColumn<&Row::kernel, &PerfRow::types>("input_data_types", 24, "Their types"),
+      TextColumn<&Row::kernel, &PerfRow::type>("op_type", 24, "Type of the kernel"),
+      TextColumn<&Row::kernel, &PerfRow::shapes>("input_shapes", 36, "Shapes of the inputs"),
+      TextColumn<&Row::kernel, &PerfRow::types>("input_data_types", 24, "Data types of the inputs"),
       CountColumn<&Row::kernel, &PerfRow::count>("count", 10, "Calls with these shapes"),
       TimeColumn<&Row::kernel, &PerfRow::time>("total_time(us)", 14, Unit::kNsShownAsUs,
-                                               "Their time"),
+                                               "Time of these calls, in us"),
       {NamedColumn(
            "room ratio", Format::kPercent, 12,
            "How far the nearest unit is from its limit, as a share of the time of the core"),
@@ -170,22 +172,25 @@ const SheetColumns<KernelSequence>& SequenceColumns() {
   using Row = KernelSequence;
   static const SheetColumns<Row> columns = {
       CountColumn<&Row::first>("start index", 12,
-                               "Row of its first kernel in kernel_details.csv where it ran first, "
-                               "from 0, without the header"),
-      CountColumn<&Row::last>("end index", 12, "The same of its last kernel"),
+                               "Row in kernel_details.csv of the first kernel in the first run,"
+                               " from 0, without the header"),
+      CountColumn<&Row::last>("end index", 12,
+                              "Row in kernel_details.csv of the last kernel in the"
+                              " first run, from 0, without the header"),
       TimeColumn<&Row::total>("total time(us)", 18, Unit::kNsShownAsUs,
-                              "Time of all its runs, with the gaps between the kernels"),
-      TimeColumn<&Row::busy>("execution time(us)", 18, Unit::kNsShownAsUs, "Time of their kernels"),
+                              "Time of all runs, with the gaps between the kernels, in us"),
+      TimeColumn<&Row::busy>("execution time(us)", 18, Unit::kNsShownAsUs,
+                             "Time of the kernels in all runs, in us"),
       TimeOrNone<&Row::moving>("mte time(us)", 18, Unit::kNsShownAsUs,
-                               "Time in which these load and store, one after the other; empty "
-                               "where it was not measured"),
-      CountColumn<&Row::count>("occurrences", 12, "How often it ran"),
+                               "Time in which the kernels load and store, added up, in us; empty"
+                               " where it was not measured"),
+      CountColumn<&Row::count>("occurrences", 12, "Number of runs"),
       FlagColumn<&Row::mte_bound>(
           "mte bound",
           "Whether the kernels load and store for more than 80 % of the time of their cores"),
       FlagColumn<&Row::host_bound>("host bound",
                                    "Whether kernels run for less than 40 % of the total time"),
-      {NamedColumn("op_names", Format::kText, 80, "Its kernels"),
+      {NamedColumn("op_names", Format::kText, 80, "Kernels of the sequence"),
        [](const Row& row) -> Cell { return fmt::format("{}", fmt::join(row.names, ", ")); }},
       RankColumn<Row>(10),
   };
@@ -225,7 +230,7 @@ class KernelSheetMaker : private SheetMaker {
   void AddFusible() {
     static const SheetColumns<FusibleRow> columns = {
         TextColumn<&FusibleRow::api>("Affinity API", 40, "The call that replaces the operators"),
-        CountColumn<&FusibleRow::count>("Stack called counts", 12, "How often they ran"),
+        CountColumn<&FusibleRow::count>("Stack called counts", 12, "How often the operators ran"),
         RankColumn<FusibleRow>(12),
     };
     std::int64_t count = 0;
@@ -244,15 +249,16 @@ class KernelSheetMaker : private SheetMaker {
   void AddBlockDim() {
     static const KernelColumns columns = WithHead(WithTensors(
         {{NamedColumn("income", Format::kGeneral, 10,
-                      "Empty: how much more blocks would save is not known"),
+                      "Empty: how much more blocks would save is unknown"),
           [](const KernelRow&) { return Cell{}; }},
          BlocksColumn(),
-         CountOrNone<&KernelRow::mix_blocks>("mix_block_dim", 15, "Blocks of its vector part")},
+         CountOrNone<&KernelRow::mix_blocks>("mix_block_dim", 15,
+                                             "Blocks of the kernel's vector part")},
         CountColumn<&KernelRow::cores>("cores", 10, "Cores that the device has for the blocks")));
     const auto [count, time] = AddKernels(kBlockDim, columns, &AnalyzerRows::on_some_cores);
     Note(kBlockDim, count, time,
-         {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number "
-          "of cores",
+         {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number"
+          " of cores",
           "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
          {"tune the tiling of the longest ones with AOE, or choose shapes that split evenly",
           "使用 AOE 对耗时最长的算子调优，或选择可均分的 shape"},
@@ -263,17 +269,22 @@ class KernelSheetMaker : private SheetMaker {
     static const KernelColumns columns = WithHead(WithTensors(
         {LoadColumn<&UnitLoads::vec>("vec_ratio",
                                      "Share of the time in which the vector unit works"),
-         LoadColumn<&UnitLoads::mac>("mac_ratio", "The same of the unit that multiplies matrices"),
-         LoadColumn<&UnitLoads::scalar>("scalar_ratio",
-                                        "The same of the scalar unit, of the busier kind of cores"),
+         LoadColumn<&UnitLoads::mac>("mac_ratio",
+                                     "Share of the time in which the matrix unit works"),
+         LoadColumn<&UnitLoads::scalar>(
+             "scalar_ratio",
+             "Share of the time in which the scalar unit works, on the busier kind of cores"),
          LoadColumn<&UnitLoads::mte1>(
-             "mte1_ratio", "The same of moving data between the buffers of the cube core"),
-         LoadColumn<&UnitLoads::mte2>("mte2_ratio",
-                                      "The same of loading, of the busier kind of cores"),
-         LoadColumn<&UnitLoads::mte3>("mte3_ratio", "The same of storing from the vector core"),
+             "mte1_ratio",
+             "Share of the time in which data moves between the buffers of the cube core"),
+         LoadColumn<&UnitLoads::mte2>(
+             "mte2_ratio",
+             "Share of the time in which data is loaded, on the busier kind of cores"),
+         LoadColumn<&UnitLoads::mte3>("mte3_ratio",
+                                      "Share of the time in which the vector core stores"),
          BlocksColumn()},
         LoadColumn<&UnitLoads::fixpipe>("fixpipe_ratio",
-                                        "The same of storing from the cube core")));
+                                        "Share of the time in which the cube core stores")));
     const auto [count, time] = AddKernels(kNoBound, columns, &AnalyzerRows::without_bound);
     Note(kNoBound, count, time,
          {"{} kernels use each unit of their cores for less than 80 % of their time",
@@ -288,9 +299,9 @@ class KernelSheetMaker : private SheetMaker {
     using Row = ThrottledRow;
     static const SheetColumns<Row> columns = {
         TextColumn<&Row::clock, &ClockRow::name>("Operator name", 40, "Kernel"),
-        CountColumn<&Row::clock, &ClockRow::count>("Count", 10, "How often it ran"),
+        CountColumn<&Row::clock, &ClockRow::count>("Count", 10, "Number of calls"),
         TimeColumn<&Row::clock, &ClockRow::time>("Total duration(us)", 18, Unit::kNsShownAsUs,
-                                                 "Their time"),
+                                                 "Time of these calls, in us"),
         NumberColumn<&Row::decreased>("AI CORE frequency decreased ratio", Format::kPercent, 32,
                                       "How much the mean clock is below the rated one"),
         NumberColumn<&Row::clock, &ClockRow::mhz>("Average frequency", Format::kDecimals2, 18,

@@ -30,15 +30,16 @@ const SheetColumns<ProblemRow>& ProblemColumns() {
           "category", 30, "The kind of problem, in the words of the Python tool if it has any"),
       TextColumn<&Row::description>("description", 60, "What was found, and what was measured"),
       TextColumn<&Row::suggestion>("suggestion", 60, "What to do about it"),
-      CountColumn<&Row::count>("problem count", 14, "How often it occurs"),
-      TimeColumn<&Row::time>("total_time(us)", 14, Unit::kNsShownAsUs, "Time that it takes"),
+      CountColumn<&Row::count>("problem count", 14, "How often the problem occurs"),
+      TimeColumn<&Row::time>("total_time(us)", 14, Unit::kNsShownAsUs,
+                             "Time that the problem takes"),
       NumberColumn<&Row::ratio>("time ratio", Format::kPercent, 12,
-                                "The same as a share of the step"),
+                                "The time as a share of the step"),
       TimeColumn<&Row::income>(
           "income(us)", 14, Unit::kNsShownAsUs,
           "Time per step that a fix saves once the findings above it are fixed"),
       NumberColumn<&Row::income_ratio>("income ratio", Format::kPercent, 12,
-                                       "The same as a share of the step"),
+                                       "The income as a share of the step"),
       TextColumn<&Row::severity>(
           "severity", 12, "Share of the step that a fix saves; empty where nothing was replayed"),
       TimeColumn<&Row::alone>("income alone(us)", 14, Unit::kNsShownAsUs,
@@ -102,7 +103,7 @@ const SheetColumns<OverallRow>& OverallColumns() {
       TextColumn<&Row::index>("Performance Index", 34, "What the time of the step was spent on"),
       TimeColumn<&Row::time>("Duration(ms)", 14, Unit::kNsShownAsMs, "How long; mean of the steps"),
       NumberColumn<&Row::Share>("Duration Ratio", Format::kPercent, 14,
-                                "The same as a share of the step"),
+                                "The time as a share of the step"),
   };
   return columns;
 }
@@ -162,7 +163,7 @@ const SheetColumns<SummaryRow>& SummaryColumns() {
           "Duration(ms)", 14, Unit::kNsShownAsMs,
           "Time of the step that was spent on it; the rows of a step add up to it"),
       NumberColumn<&Row::Share>("Duration Ratio", Format::kPercent, 14,
-                                "The same as a share of the step"),
+                                "The time as a share of the step"),
   };
   return columns;
 }
@@ -222,8 +223,9 @@ class EnvironmentSheetMaker : private SheetMaker {
     using Row = VariableRow;
     static const SheetColumns<Row> columns = {
         TextColumn<&Row::name>("Environment", 28, "The variable"),
-        TextColumn<&Row::value>("Value", 24, "Its value on the rank; empty where it is not set"),
-        TextColumn<&Row::description>("Description", 50, "What it costs"),
+        TextColumn<&Row::value>("Value", 24,
+                                "Value of the variable on the rank; empty where it is not set"),
+        TextColumn<&Row::description>("Description", 50, "What the value costs"),
         TextColumn<&Row::suggestion>("Suggestion", 50, "What to set"),
         RankColumn<Row>(10),
     };

@@ -58,15 +58,15 @@ class TransferSheetMaker : private SheetMaker {
     using Moved = MovedRow::Moved;
     static const SheetColumns<MovedRow> columns = {
         TextColumn<&MovedRow::name>("op name", 36, "The operation"),
-        CountColumn<&MovedRow::sdma, &Moved::bytes>("total size(Byte)", 12,
-                                                    "Data that it moved by SDMA"),
+        CountColumn<&MovedRow::sdma, &Moved::bytes>(
+            "total size(Byte)", 12, "Data that the operation moved by SDMA, in bytes"),
         TimeColumn<&MovedRow::sdma, &Moved::time>("duration(us)", 16, Unit::kNsShownAsUs,
-                                                  "Time of these tasks"),
+                                                  "Time of the SDMA tasks, in us"),
         TimeColumn<&MovedRow::sdma, &Moved::unaligned>(
             "abnormal duration(us)", 16, Unit::kNsShownAsUs,
-            "That of tasks whose size is not a multiple of 512 bytes"),
+            "Time of SDMA tasks whose size is not a multiple of 512 bytes, in us"),
         NumberColumn<&MovedRow::sdma, &Moved::Bandwidth>("bandwidth(GB/s)", Format::kDecimals4, 16,
-                                                         "Size over time"),
+                                                         "Size divided by time, in GB/s"),
         RankColumn<MovedRow>(12),
     };
     const auto [rows, time] = AddList(
@@ -87,18 +87,21 @@ class TransferSheetMaker : private SheetMaker {
         CountColumn<&Row::sdma, &Packets::total>("SDMA total count", 12,
                                                  "Operations that moved data by SDMA"),
         CountColumn<&Row::sdma, &Packets::small>("Small SDMA count", 12,
-                                                 "Those of less than 16 MB"),
+                                                 "Operations that moved less than 16 MB by SDMA"),
         NumberColumn<&Row::sdma, &Packets::Share>("Small SDMA ratio", Format::kPercent, 16,
-                                                  "Their share"),
-        TimeColumn<&Row::sdma, &Packets::small_time>("Small SDMA duration(ms)", 16,
-                                                     Unit::kNsShownAsMs, "Time of their tasks"),
+                                                  "Share of small operations among those by SDMA"),
+        TimeColumn<&Row::sdma, &Packets::small_time>(
+            "Small SDMA duration(ms)", 16, Unit::kNsShownAsMs,
+            "Time of the small operations' SDMA tasks, in ms"),
         CountColumn<&Row::rdma, &Packets::total>("RDMA total count", 12,
                                                  "Operations that sent data by RDMA"),
-        CountColumn<&Row::rdma, &Packets::small>("Small RDMA count", 12, "Those of less than 1 MB"),
+        CountColumn<&Row::rdma, &Packets::small>("Small RDMA count", 12,
+                                                 "Operations that sent less than 1 MB by RDMA"),
         NumberColumn<&Row::rdma, &Packets::Share>("Small RDMA ratio", Format::kPercent, 16,
-                                                  "Their share"),
-        TimeColumn<&Row::rdma, &Packets::small_time>("Small RDMA duration(ms)", 16,
-                                                     Unit::kNsShownAsMs, "Time of their tasks"),
+                                                  "Share of small operations among those by RDMA"),
+        TimeColumn<&Row::rdma, &Packets::small_time>(
+            "Small RDMA duration(ms)", 16, Unit::kNsShownAsMs,
+            "Time of the small operations' RDMA tasks, in ms"),
         RankColumn<Row>(12),
     };
     Packets sum;
@@ -124,11 +127,12 @@ class TransferSheetMaker : private SheetMaker {
         CountColumn<&MovedRow::step>("Step id", 12, "Step"),
         RankColumn<MovedRow>(12, "Rank id"),
         NumberColumn<&MovedRow::rdma, &Moved::Megabytes>("RDMA transmit size(MB)",
-                                                         Format::kDecimals4, 16, "What it sent"),
+                                                         Format::kDecimals4, 16,
+                                                         "Data that the operation sent, in MB"),
         TimeColumn<&MovedRow::rdma, &Moved::time>("RDMA transmit time(ms)", 16, Unit::kNsShownAsMs,
-                                                  "Time of the tasks"),
+                                                  "Time of the RDMA tasks, in ms"),
         NumberColumn<&MovedRow::rdma, &Moved::Bandwidth>("RDMA bandwidth", Format::kDecimals4, 16,
-                                                         "Size over time, GB/s"),
+                                                         "Size divided by time, in GB/s"),
     };
     const auto [rows, time] = AddList(
         kCommRetransmit.problem, columns, &AnalyzerRows::moved,
@@ -148,11 +152,11 @@ class TransferSheetMaker : private SheetMaker {
         TextColumn<&Row::operation>("op name", 36, "The operation"),
         TimeColumn<&Row::beside, &TaskSum::time>(
             "duration(ms)", 16, Unit::kNsShownAsMs,
-            "Time of its tasks that ran while cube cores computed"),
-        NumberColumn<&Row::beside, &TaskSum::Bandwidth>("bandwidth(GB/s)", Format::kDecimals4, 16,
-                                                        "Their size over their time"),
+            "Time of the operation's tasks that ran while cube cores computed"),
+        NumberColumn<&Row::beside, &TaskSum::Bandwidth>(
+            "bandwidth(GB/s)", Format::kDecimals4, 16, "Size of these tasks divided by their time"),
         NumberColumn<&Row::alone>("bandwidth alone(GB/s)", Format::kDecimals4, 16,
-                                  "That of the tasks of the job that ran alone"),
+                                  "Bandwidth of the job's tasks that ran alone"),
         TextColumn<&Row::transport>("transport", 12, "SDMA, RDMA"),
         RankColumn<Row>(12),
     };

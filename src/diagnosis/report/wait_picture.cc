@@ -75,7 +75,7 @@ class WaitPicture {
     std::string text;
   };
 
-  // Who came last to an operation, captured or not.
+  // The ranks that came last to an operation, captured or not.
   struct LastComer {
     std::optional<std::size_t> rank;
     TimeNs came = 0;

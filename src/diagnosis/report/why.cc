@@ -169,7 +169,7 @@ class Why : Speaker {
       AddLine("", fmt::format("rank {}: {}", RankName(rank), Printable(capture)));
   }
 
-  // ", 2 calls"; where there are hardly any the number says nothing.
+  // ", 2 calls"; left out where the number is too small to matter.
   std::string CallsOf(const Evidence& place) const {
     const bool is_part = place.calls < 10 && std::abs(place.calls - std::round(place.calls)) > 0.05;
     const std::string calls = fmt::format("{:.{}f}", place.calls, is_part ? 1 : 0);

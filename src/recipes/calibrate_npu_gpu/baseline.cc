@@ -64,8 +64,8 @@ class NsysExport {
          {"NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"}) {
       if (database_.HasTable(table)) continue;
       Fail(ErrorKind::kInput,
-           "{}: no table {}; give an export of Nsight Systems ('nsys profile --trace=cuda,nvtx', "
-           "then 'nsys export --type sqlite')",
+           "{}: no table {}; give an export of Nsight Systems ('nsys profile --trace=cuda,nvtx',"
+           " then 'nsys export --type sqlite')",
            path.string(), table);
     }
     ReadRanges();
@@ -136,8 +136,8 @@ class NsysExport {
       }
     }
     io::Statement rows = database_.Query(
-        "SELECT correlationId, start, end, deviceId, demangledName FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL");
+        "SELECT correlationId, start, end, deviceId, demangledName FROM"
+        " CUPTI_ACTIVITY_KIND_KERNEL");
     while (rows.Step()) {
       const auto launch = launches.find(rows.IntOr(0, -1));
       const auto start = rows.Int(1), end = rows.Int(2);
@@ -244,8 +244,8 @@ std::map<RankId, ModuleProfile> ReadBaseline(const fs::path& path,
   }
   if (profiles.empty()) {
     Fail(ErrorKind::kInput,
-         "{}: no kernels in modules; mark modules with NVTX ranges and name them with "
-         "--module_markers, or record a Kineto trace with with_modules=True",
+         "{}: no kernels in modules; mark modules with NVTX ranges and name them with"
+         " --module_markers, or record a Kineto trace with with_modules=True",
          path.string());
   }
   return profiles;

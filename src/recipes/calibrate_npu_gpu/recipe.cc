@@ -65,7 +65,7 @@ constexpr Option<double> kThreshold{.name = "fuzzy_threshold",
                                     .usual = 0.8,
                                     .read = ReadShare};
 constexpr Option<bool> kDump =
-    Switch("dump_intermediate_results", "Write the modules of each side, too");
+    Switch("dump_intermediate_results", "Also write the modules of each side");
 constexpr Option<std::vector<std::string>> kMarkers{
     .name = "module_markers",
     .type_name = "LIST",
@@ -92,20 +92,24 @@ SheetColumns<OpItem> PlaceColumns(const char* around) {
 }
 
 SheetColumns<OpItem> OpColumns() {
-  return {TextColumn<&OpItem::op, &ModuleOp::op>("Op Name", 20, "The operator of the module."),
-          CountColumn<&OpItem::op, &ModuleOp::count>(
-              "Op Count", 10, "Its calls; in an export of Nsight Systems its kernels."),
-          TextColumn<&OpItem::op, &ModuleOp::kernels>("Kernel List", 40, "Its kernels."),
-          NumberColumn<&OpItem::op, &ModuleOp::total, kAsUs>(
-              "Total Kernel Duration(us)", Format::kDecimals3, 10, "Time of its kernels, in us."),
-          {NamedColumn("Total Kernel Duration(%)", Format::kText, 10,
-                       "The same as a share of all kernels in modules."),
-           [](const OpItem& item) -> Cell {
-             return fmt::format("{:.2f}%", PercentOf(item.op->total, item.total));
-           }},
-          {NamedColumn("Avg Kernel Duration(us)", Format::kDecimals3, 10,
-                       "The same divided by its count, in us."),
-           [](const OpItem& item) -> Cell { return item.op->Average() / 1000; }}};
+  return {
+      TextColumn<&OpItem::op, &ModuleOp::op>("Op Name", 20, "The operator of the module."),
+      CountColumn<&OpItem::op, &ModuleOp::count>(
+          "Op Count", 10,
+          "Number of calls of the operator; in an export of Nsight Systems, of its kernels."),
+      TextColumn<&OpItem::op, &ModuleOp::kernels>("Kernel List", 40, "Kernels of the operator."),
+      NumberColumn<&OpItem::op, &ModuleOp::total, kAsUs>("Total Kernel Duration(us)",
+                                                         Format::kDecimals3, 10,
+                                                         "Time of the operator's kernels, in us."),
+      {NamedColumn(
+           "Total Kernel Duration(%)", Format::kText, 10,
+           "Time of the operator's kernels as a share of all kernels in modules, in percent."),
+       [](const OpItem& item) -> Cell {
+         return fmt::format("{:.2f}%", PercentOf(item.op->total, item.total));
+       }},
+      {NamedColumn("Avg Kernel Duration(us)", Format::kDecimals3, 10,
+                   "Time of the operator's kernels divided by the count, in us."),
+       [](const OpItem& item) -> Cell { return item.op->Average() / 1000; }}};
 }
 
 Sheet EmptyComparison(RankId rank) {
@@ -224,7 +228,7 @@ void AddModuleLines(RankId rank, const std::vector<MatchedRow>& rows, TimeNs npu
   }
   AddMoreLine(modules.size(), kShown, "module", report.lines);
   if (alone > 0) {
-    report.lines.push_back(fmt::format("  {} without a partner", Counted(alone, "module")));
+    report.lines.push_back(fmt::format("  {} without a counterpart", Counted(alone, "module")));
   }
 }
 
@@ -241,10 +245,9 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
     if (npu.empty() || gpu == baseline.end()) {
       report.notes.push_back(fmt::format(
           "{}: left out, {}", RankText(id),
-          npu.empty()
-              ? "the capture has no modules; collect with mstx ranges of the domain Module, "
-                "with_stack=True or with_modules=True"
-              : fmt::format("{} has no device of that number", path)));
+          npu.empty() ? "the capture has no modules; collect with mstx ranges of the domain Module,"
+                        " with_stack=True or with_modules=True"
+                      : fmt::format("{} has no device with that number", path)));
       continue;
     }
     const std::size_t position = BeginRank(id, report);
@@ -271,8 +274,8 @@ Verdict JudgeCalibrate(const RankFacts& facts) {
   return JudgeReadable(facts).CannotRun() || facts.kind != CaptureKind::kGpu
              ? JudgeModules(facts)
              : CannotRun(
-                   "it compares an NPU with a GPU; give the GPU run as "
-                   "--baseline_profiling_path",
+                   "it compares an NPU with a GPU; give the GPU run as"
+                   " --baseline_profiling_path",
                    "");
 }
 

@@ -152,9 +152,9 @@ SheetColumns<StepPair> ColumnsOfBoth() {
   };
   return {
       column("", "", [](const StepPair& pair) { return kAsUs(TimeOf(pair.comparison, kMetric)); }),
-      column("Base", "The same of the baseline: ",
+      column("Base", "Baseline run: ",
              [](const StepPair& pair) { return kAsUs(TimeOf(pair.base, kMetric)); }),
-      column("Diff", "Difference of the two: ", [](const StepPair& pair) {
+      column("Diff", "This run minus the baseline run: ", [](const StepPair& pair) {
         const auto time = TimeOf(pair.comparison, kMetric), base = TimeOf(pair.base, kMetric);
         return time && base ? kAsUs(*time - *base) : Cell();
       })};
@@ -319,7 +319,7 @@ bool Shows(const JobVerdict& other, const Culprit& culprit) {
   }
 }
 
-// Who holds up the job now and did not before, or by less; and who did before.
+// Ranks that delay the job more than in the base run, and those that delayed it there.
 void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines& lines) {
   const auto grew = [](const JobVerdict& in, const JobVerdict& other, const Culprit& culprit) {
     const auto same = std::ranges::find_if(other.culprits, [&](const Culprit& of) {
@@ -372,7 +372,7 @@ Verdict JudgeTimes(const RankFacts& facts) {
 void CheckTimesOfRank(const TimesOfRank& part) {
   CheckLoad(part.load);
   if (!IsDuration(part.left_out.time))
-    Fail(ErrorKind::kCorrupt, "time before the first step is impossible");
+    Fail(ErrorKind::kCorrupt, "the time before the first step is impossible");
   if (part.steps.size() != part.load.steps.size())
     Fail(ErrorKind::kCorrupt, "the lists of steps do not belong together");
   for (const StepSums& step : part.steps) {
@@ -404,7 +404,7 @@ Recipe ClusterTimeSummary() {
   RecipeInfo info = TimesInfo();
   info.name = "cluster_time_summary";
   info.folder = "ClusterTimeSummary";
-  info.summary = "where the time of each step of every rank went";
+  info.summary = "where the time of each step went, on every rank";
   return MakeRecipe<MapTimes, ReduceTimeSummary, CheckTimesOfRank>(std::move(info));
 }
 
@@ -412,15 +412,15 @@ constexpr Option<std::string> kBaseline{
     .name = "bp",
     .type_name = "DIR",
     .help =
-        "The run to compare with: a directory with its captures, or with earlier results of "
-        "cluster_time_summary",
+        "The run to compare with: a directory with its captures, or with earlier results of"
+        " cluster_time_summary",
     .required = true};
 
 Recipe ClusterTimeCompareSummary() {
   RecipeInfo info = TimesInfo();
   info.name = "cluster_time_compare_summary";
   info.folder = "ClusterTimeCompareSummary";
-  info.summary = "how the times of each step differ from another run of the job";
+  info.summary = "how the times of each step differ from those of another run of the job";
   info.options = {kBaseline};
   info.baseline = kBaseline.name;
   info.earlier_results = ReadEarlierRows;

@@ -23,8 +23,8 @@ namespace mpa::time_summary {
 
 const std::array<Metric, kMetrics> kMetricsOfStep = {
     {{"stepTime", "step", "Step Time(us)",
-      "The step on the device, in us: computation, exposed communication, free time and time in "
-      "which nothing but copies ran."},
+      "Time of the step on the device, in us: computation, exposed communication, free time and"
+      " time in which nothing but copies ran."},
      {"computation", "computation", "Computation(us)", "Time in which kernels computed, in us."},
      {"communicationNotOverlapComputation", "exposed communication",
       "Communication Not Overlap Computation(us)",
@@ -33,13 +33,13 @@ const std::array<Metric, kMetrics> kMetricsOfStep = {
       "Communication Overlap Computation(us)", "Communication while kernels computed, in us."},
      {"communication", "all communication", "Communication(us)", "All communication, in us."},
      {"free", "free", "Free(us)",
-      "Time in which the device did nothing, not even copy, in us; from the beginning of the step "
-      "to its end."},
+      "Time in which the device did nothing, not even copy, in us; from the beginning of the step"
+      " to its end."},
      {"communicationWaitStageTime", "waiting for other ranks", "Communication Wait Stage Time(us)",
-      "Exposed communication until the last rank of the operation had come, in us; empty where the "
-      "capture does not tell it."},
+      "Exposed communication until the last rank of the operation had come, in us; empty where the"
+      " capture does not tell it."},
      {"communicationTransmitStageTime", "transfer", "Communication Transmit Stage Time(us)",
-      "The rest of the exposed communication, in us."},
+      "Exposed communication after the last rank of the operation had come, in us."},
      {"memory", "all copies", "Memory(us)", "Copies between memories, in us."},
      {"memoryNotOverlapComputationCommunication", "copies alone",
       "Memory Not Overlap Computation Communication(us)",
@@ -83,16 +83,15 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
   }
   if (not_split > 0) {
     notes.push_back(fmt::format(
-        "the wait for other ranks is unknown in {} of ranks, where no tasks of an operation of "
-        "communication were recorded{}",
+        "the wait for other ranks is unknown in {} of ranks, where no communication tasks were"
+        " recorded{}",
         Counted(not_split, "step"), level_tells ? "; collect with profiler_level=Level1" : ""));
   }
   if (divided_otherwise > 0) {
     notes.push_back(
-        "the table of the earlier run was made by another tool or version, which defines free "
-        "time, "
-        "wait and transfer differently; they are not compared; run cluster_time_summary on its "
-        "captures again");
+        "the table of the earlier run was made by another tool or version, which defines free time,"
+        " wait and transfer differently, so they are not compared; run cluster_time_summary on its"
+        " captures again");
   }
   return rows;
 }
@@ -222,8 +221,8 @@ std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
   }
   if (alone > 0) {
     notes.push_back(
-        fmt::format("{} of {} steps of ranks are in one run only and have no difference; steps are "
-                    "compared by rank and number",
+        fmt::format("{} of {} steps of ranks are in one run only, so they have no difference; steps"
+                    " are compared by rank and number",
                     alone, listed.size()));
   }
   return listed;

@@ -50,13 +50,14 @@ void AddSheet(const char* name, std::vector<ColumnOf<Item>> columns, const std::
 
 std::vector<ColumnOf<Group>> GroupColumns() {
   using Item = Group;
-  return {{Words("type", "collective or p2p."), Member<&Item::Type>},
-          {Words("rank_set", "The ranks of the group."),
-           [](const Item& item) -> Cell { return RankSetText(item.ranks); }},
-          {Words("group_name", "The hash of its id."), Member<&Item::name>},
-          {Words("group_id", "Its id, if the metadata has it."), Member<&Item::id>},
-          {Words("pg_name", "The name that the job gives it, such as tp."),
-           Member<&Item::process_group>}};
+  return {
+      {Words("type", "collective or p2p."), Member<&Item::Type>},
+      {Words("rank_set", "The ranks of the group."),
+       [](const Item& item) -> Cell { return RankSetText(item.ranks); }},
+      {Words("group_name", "Hash of the group's id."), Member<&Item::name>},
+      {Words("group_id", "Id of the group; empty if the metadata lacks it."), Member<&Item::id>},
+      {Words("pg_name", "The job's name for the group, such as tp."),
+       Member<&Item::process_group>}};
 }
 
 template <double CommunicationTime::*kTime>
@@ -73,21 +74,25 @@ std::vector<ColumnOf<const RankOp*>> TimeColumns() {
       {Words("hccl_op_name", "The operator, or Total Op Info."),
        Member<&RankOp::op, &CommunicationOp::name>},
       {Words("group_name", "The hash of the group."), Member<&RankOp::op, &CommunicationOp::group>},
-      {Whole("start_timestamp", "When it began, in us since the epoch."),
+      {Whole("start_timestamp", "Start of the operator, in us since the epoch."),
        [](const Item& item) -> Cell {
          return static_cast<std::int64_t>(std::llround(item->op.time.start_us));
        }},
-      {Real("elapsed_time", "From begin to end, in ms."), kOfTime<&CommunicationTime::elapse>},
-      {Real("transit_time", "Transfer, in ms."), kOfTime<&CommunicationTime::transit>},
-      {Real("wait_time", "Waiting, in ms."), kOfTime<&CommunicationTime::wait>},
-      {Real("synchronization_time", "Waiting before the first transfer, in ms."),
+      {Real("elapsed_time", "Time from the start to the end of the operator, in ms."),
+       kOfTime<&CommunicationTime::elapse>},
+      {Real("transit_time", "Time spent transferring, in ms."),
+       kOfTime<&CommunicationTime::transit>},
+      {Real("wait_time", "Time spent waiting, in ms."), kOfTime<&CommunicationTime::wait>},
+      {Real("synchronization_time", "Time spent waiting before the first transfer, in ms."),
        kOfTime<&CommunicationTime::synchronization>},
-      {Real("idle_time", "The rest, in ms."), kOfTime<&CommunicationTime::idle>},
-      {Real("synchronization_time_ratio", "Synchronization of synchronization and transfer."),
+      {Real("idle_time", "Time spent neither transferring nor waiting, in ms."),
+       kOfTime<&CommunicationTime::idle>},
+      {Real("synchronization_time_ratio",
+            "Synchronization time divided by the sum of synchronization and transfer times."),
        [](const Item& item) -> Cell {
          return IsTotal(*item) ? item->op.time.synchronization_ratio : 0.0;
        }},
-      {Real("wait_time_ratio", "Waiting of waiting and transfer."),
+      {Real("wait_time_ratio", "Waiting time divided by the sum of waiting and transfer times."),
        [](const Item& item) -> Cell { return IsTotal(*item) ? item->op.time.wait_ratio : 0.0; }}};
 }
 
@@ -102,25 +107,26 @@ struct Packets {
 
 std::vector<ColumnOf<Packets>> PacketColumns() {
   using Item = Packets;
-  return {
-      {Words("step", "The step."), Member<&Item::op, &RankOp::step>},
-      {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank, kRank>},
-      {Words("hccl_op_name", "The operator, or Total Op Info."),
-       Member<&Item::op, &RankOp::op, &CommunicationOp::name>},
-      {Words("group_name", "The hash of the group."),
-       Member<&Item::op, &RankOp::op, &CommunicationOp::group>},
-      {Words("band_type", "Kind of link."), Member<&Item::kind>},
-      {Real("transit_size", "What moved over such links, in MB of 10^6 bytes."),
-       Member<&Item::use, &LinkUse::megabytes>},
-      {Real("transit_time", "Its time, in ms."), Member<&Item::use, &LinkUse::milliseconds>},
-      {Real("bandwidth", "In GB/s."), Member<&Item::use, &LinkUse::bandwidth>},
-      {Real("large_packet_ratio", "Share of large packets."),
-       Member<&Item::use, &LinkUse::large_packet_ratio>},
-      {Real("package_size", "Size of these packets, in MB of 10^6 bytes."), Member<&Item::size>},
-      {Real("count", "Number of these packets."),
-       [](const Item& item) -> Cell { return item.count_and_time.first; }},
-      {Real("total_duration", "Their time, in ms."),
-       [](const Item& item) -> Cell { return item.count_and_time.second; }}};
+  return {{Words("step", "The step."), Member<&Item::op, &RankOp::step>},
+          {Whole("rank_id", "The rank."), Member<&Item::op, &RankOp::rank, kRank>},
+          {Words("hccl_op_name", "The operator, or Total Op Info."),
+           Member<&Item::op, &RankOp::op, &CommunicationOp::name>},
+          {Words("group_name", "The hash of the group."),
+           Member<&Item::op, &RankOp::op, &CommunicationOp::group>},
+          {Words("band_type", "Kind of link."), Member<&Item::kind>},
+          {Real("transit_size", "Data that moved over links of this kind, in MB of 10^6 bytes."),
+           Member<&Item::use, &LinkUse::megabytes>},
+          {Real("transit_time", "Time of the transfer, in ms."),
+           Member<&Item::use, &LinkUse::milliseconds>},
+          {Real("bandwidth", "Bandwidth, in GB/s."), Member<&Item::use, &LinkUse::bandwidth>},
+          {Real("large_packet_ratio", "Share of large packets."),
+           Member<&Item::use, &LinkUse::large_packet_ratio>},
+          {Real("package_size", "Size of the packets of this row, in MB of 10^6 bytes."),
+           Member<&Item::size>},
+          {Real("count", "Number of packets of this size."),
+           [](const Item& item) -> Cell { return item.count_and_time.first; }},
+          {Real("total_duration", "Time of all packets of this size, in ms."),
+           [](const Item& item) -> Cell { return item.count_and_time.second; }}};
 }
 
 // With `by_group` of links between ranks of which the job does not name one.
@@ -128,22 +134,22 @@ std::vector<ColumnOf<RankLink>> LinkColumns(bool by_group) {
   using Item = RankLink;
   std::vector<ColumnOf<Item>> columns = {
       {Words("step", "The step."), Member<&Item::step>},
-      {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
+      {Words("hccl_op_name", "Kind of the operator and its place among them, or Total Op Info."),
        Member<&Item::name>},
       {Words("group_name", "The hash of the group."), Member<&Item::group>},
-      {Whole("src_rank", "Where it moved from, a rank of the job; empty: unknown."),
+      {Whole("src_rank", "Sending rank, by its number in the job; empty: unknown."),
        Member<&Item::source, kRank>},
-      {Whole("dst_rank", "Where it moved to, a rank of the job; empty: unknown."),
+      {Whole("dst_rank", "Receiving rank, by its number in the job; empty: unknown."),
        Member<&Item::destination, kRank>},
       {Words("transport_type", "Kind of link."), Member<&Item::transport>},
       {Words("op_name", "The operator."), Member<&Item::op>},
-      {Real("transit_size", "What moved, in MB of 10^6 bytes."), Member<&Item::megabytes>},
-      {Real("transit_time", "Its time, in ms."), Member<&Item::milliseconds>},
-      {Real("bandwidth", "In GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
+      {Real("transit_size", "Data that moved, in MB of 10^6 bytes."), Member<&Item::megabytes>},
+      {Real("transit_time", "Time of the transfer, in ms."), Member<&Item::milliseconds>},
+      {Real("bandwidth", "Bandwidth, in GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
   if (by_group) {
-    columns.push_back({Whole("src_group_rank", "Where it moved from, by its number in the group."),
+    columns.push_back({Whole("src_group_rank", "Sending rank, by its number in the group."),
                        Member<&Item::source_in_group>});
-    columns.push_back({Whole("dst_group_rank", "Where it moved to, by its number in the group."),
+    columns.push_back({Whole("dst_group_rank", "Receiving rank, by its number in the group."),
                        Member<&Item::destination_in_group>});
   }
   return columns;
@@ -164,25 +170,27 @@ std::vector<ColumnOf<StepTraceRow>> StepColumns() {
   using Item = StepTraceRow;
   return {
       {Words("step", "The step."), Member<&Item::step>},
-      {Words("type", "rank, or stage: the longest of its ranks."),
+      {Words("type", "rank; or stage, whose times are those of its longest rank."),
        [](const Item& item) -> Cell { return std::string(item.stage ? "stage" : "rank"); }},
       {Words("index", "The rank, or the ranks of the stage."),
        [](const Item& item) -> Cell {
          return item.stage ? RankSetText(item.ranks) : RankName(item.rank);
        }},
-      {Real("computing", "Computing, in us."), TimeCell<&StepTimes::Row::computing>},
+      {Real("computing", "Computing time, in us."), TimeCell<&StepTimes::Row::computing>},
       {Real("communication_not_overlapped", "Communication while nothing is computed, in us."),
        TimeCell<&StepTimes::Row::exposed_communication>},
       {Real("overlapped", "Communication while something is computed, in us."),
        TimeCell<&StepTimes::Row::overlapped>},
-      {Real("communication", "Communication, in us."), TimeCell<&StepTimes::Row::communication>},
+      {Real("communication", "Communication time, in us."),
+       TimeCell<&StepTimes::Row::communication>},
       {Real("free", "Idle time, in us."), TimeCell<&StepTimes::Row::free>},
-      {Real("stage", "The step without bubble, in us."), TimeCell<&StepTimes::Row::stage>},
-      {Real("bubble", "Waiting to receive, in us."), TimeCell<&StepTimes::Row::bubble>},
+      {Real("stage", "Time of the step without the bubble, in us."),
+       TimeCell<&StepTimes::Row::stage>},
+      {Real("bubble", "Time spent waiting to receive, in us."), TimeCell<&StepTimes::Row::bubble>},
       {Real("communication_not_overlapped_and_exclude_receive",
-            "Exposed communication without receiving, in us."),
+            "Exposed communication time without receiving, in us."),
        TimeCell<&StepTimes::Row::exposed_without_receive>},
-      {Real("preparing", "From the start of the step to its first device work, in us."),
+      {Real("preparing", "Time from the start of the step to its first device work, in us."),
        [](const StepTraceRow& row) {
          return row.times.preparing < 0 ? Cell() : Cell(InUs(row.times.preparing));
        }},
@@ -209,7 +217,7 @@ struct BaseItem {
 std::vector<ColumnOf<Host>> HostColumns() {
   using Item = Host;
   return {{Words("hostUid", "Number of the host."), Member<&Item::uid>},
-          {Words("hostName", "Its name."), Member<&Item::name>}};
+          {Words("hostName", "Name of the host."), Member<&Item::name>}};
 }
 
 // Text captures list the links that an operator did not use, too.
@@ -220,9 +228,9 @@ bool IsUsed(const LinkUse& use) {
 std::vector<ColumnOf<DeviceItem>> DeviceColumns() {
   using Item = DeviceItem;
   return {{Whole("rankId", "The rank."), Member<&Item::rank, kRank>},
-          {Whole("deviceId", "Its device."), Member<&Item::device>},
-          {Words("hostUid", "Number of its host."), Member<&Item::host>},
-          {Words("profilePath", "Directory of its capture."), Member<&Item::path>}};
+          {Whole("deviceId", "Device of the rank."), Member<&Item::device>},
+          {Words("hostUid", "Number of the rank's host."), Member<&Item::host>},
+          {Words("profilePath", "Directory of the rank's capture."), Member<&Item::path>}};
 }
 
 std::vector<ColumnOf<BaseItem>> BaseColumns() {
@@ -412,7 +420,7 @@ void AddOperatorLines(const OpSums& ops, Report& report) {
   report.lines.push_back(fmt::format("  longest operator: {} on {}",
                                      ShortenName(Printable(longest->op.name), NameColumns(50)),
                                      RankText(longest->rank)));
-  report.lines.push_back(fmt::format("    {:.3f} ms, of it {:.3f} ms transfer",
+  report.lines.push_back(fmt::format("    {:.3f} ms, {:.3f} ms of it transfer",
                                      longest->op.time.elapse, longest->op.time.transit));
 }
 

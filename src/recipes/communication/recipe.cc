@@ -80,14 +80,13 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
     };
     report.notes.emplace_back(
         any(&Part::of_torch)
-            ? "traces of torch.profiler hold no sums of communication; the recipes slow_rank and "
-              "slow_link read its single operations"
+            ? "torch.profiler traces hold no communication sums; the recipes slow_rank and"
+              " slow_link read its single operations"
         : any(&Part::of_one_step)
-            ? "no times and links of communication were recorded of this step; see the whole run "
-              "without --step_id"
-            : "no times and links of communication were recorded; collect with "
-              "profiler_level=Level1, and keep communication.json and communication_matrix.json, "
-              "or analysis.db");
+            ? "no communication times and links were recorded for this step; leave --step_id out to"
+              " see the whole run"
+            : "no communication times and links were recorded; collect with profiler_level=Level1,"
+              " and keep communication.json and communication_matrix.json, or analysis.db");
   }
   if (wanted.sheets) {
     if (subjects.groups) communication::AddGroupSheet(groups, report);
@@ -129,8 +128,8 @@ void ReduceSubjects(const Ranks& ranks, const RecipeArguments&, OutputSelection 
 
 Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
   return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kGpu, "only communication of NPUs is summed up", "")
-      .RefuseKineto(facts, "do not say how much was moved over which link")
+      .Refuse(facts.kind == CaptureKind::kGpu, "only NPU communication is summed up", "")
+      .RefuseKineto(facts, "do not say how much data moved over which link")
       .AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
                "profiler_level=Level1");
 }
@@ -190,7 +189,7 @@ Recipe CommunicationTimeSum() {
 
 Recipe CommunicationMatrixSum() {
   return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, false, false, true>>(
-      Info("communication_matrix_sum", "CommMatrixSum", "what moved between which ranks"));
+      Info("communication_matrix_sum", "CommMatrixSum", "how much data moved between which ranks"));
 }
 
 }  // namespace mpa::recipes

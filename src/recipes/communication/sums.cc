@@ -171,11 +171,11 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
   }
   for (const std::string& end : unknown) {
     sums.notes.push_back(fmt::format(
-        "links of rank {} are listed by that number: no metadata names its rank in the job", end));
+        "links of rank {} are listed under that number: no metadata gives its rank in the job",
+        end));
   }
   for (const std::string& end : global.Contradictions()) {
-    sums.notes.push_back(
-        fmt::format("two captures say that they are rank {}; the first counts", end));
+    sums.notes.push_back(fmt::format("two captures claim rank {}; the first counts", end));
   }
   return sums;
 }

@@ -43,16 +43,18 @@ constexpr Option<std::int64_t> kRankId{.name = "rank_id",
                                        .type_name = "N",
                                        .help = "Rank whose operators are explained",
                                        .read = ReadRank};
-constexpr Option<std::size_t> kTopNum{"top_num", "N", "Its longest operators to explain", 10};
+constexpr Option<std::size_t> kTopNum{"top_num", "N", "Number of its longest operators to explain",
+                                      10};
 constexpr Option<double> kSlowNpu{
     "slow_npu_happen", "PART",
-    "A rank is late if its operator differs from the others by this part of the duration",
+    "A rank is late if its operator differs from the others by this share of the duration",
     kUsualLimits.slow_npu_happen},
     kWaiting{"diff_waiting_time", "NS",
-             "Work waits on the device if it waits this much longer there than on the host, in ns",
+             "Work counts as waiting on the device if it waits this much longer there than on the"
+             " host, in ns",
              kUsualLimits.diff_waiting_time},
     kProportion{"device_bound_proportion", "PART",
-                "The device is the cause if this part of the work waits there",
+                "The device is the cause if this share of the work waits there",
                 kUsualLimits.device_bound_proportion},
     kShifted{"start_ns_shifted", "NS",
              "Ranks are in step where events start at most this far apart, in ns",
@@ -77,17 +79,19 @@ std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
 
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
   return {TextColumn<&SlowRun::start, MicrosecondsText>(
-              "startTime(us)", 22, "When the operator began on the rank that is explained.",
+              "startTime(us)", 22, "Start of the operator on the rank that is explained, in us.",
               "Start Time(us)"),
-          TextColumn<&SlowRun::End, MicrosecondsText>("endTime(us)", 22, "When it ended there.",
-                                                      "End Time(us)"),
-          NumberColumn<&SlowRun::dur, kAsUs>("duration(us)", Format::kDecimals3, 22,
-                                             "How long it took there.", "Duration(us)"),
+          TextColumn<&SlowRun::End, MicrosecondsText>(
+              "endTime(us)", 22, "End of the operator on the rank that is explained, in us.",
+              "End Time(us)"),
+          NumberColumn<&SlowRun::dur, kAsUs>(
+              "duration(us)", Format::kDecimals3, 22,
+              "Duration of the operator on the rank that is explained, in us.", "Duration(us)"),
           TextColumn<&SlowRun::name>("communicationOp", 22, "The operator.", "Communication Op"),
           CountColumn<&SlowRun::slow, kRank>(
               "slowRankId", 22,
-              "The rank that came last, whose operator is the shortest; empty where the ranks "
-              "hardly differ.",
+              "The rank that came last, whose operator is the shortest; empty where the ranks"
+              " hardly differ.",
               "Slow Rank ID"),
           CountColumn<&SlowRun::fast, kRank>(
               "fastRankId", 22, "The rank that waited most, whose operator is the longest.",
@@ -96,7 +100,7 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
                                        "Where the slow rank fell behind the fast one.", "Reason")};
 }
 
-// Who came last to an operator, as all commands tell it.
+// The ranks that came last to an operator; all commands show the same ones.
 struct LastToOp {
   bool known = true;            ///< false: who came last cannot be known
   std::vector<RankId> ranks{};  ///< with `is_late` and none: not recorded which
@@ -144,7 +148,7 @@ class LastRanks {
 };
 
 std::string TextOf(const LastToOp& last) {
-  if (!last.known) return "the last rank cannot be known";
+  if (!last.known) return "the last rank is unknown";
   if (!last.is_late) return "no late rank";
   return "last: " + last.who;
 }
@@ -189,45 +193,45 @@ Cell StateCell(const LastToOp& last) { return last.is_late ? Cell(last.state) : 
 std::vector<ColumnOf<ExplainedOp>> LastColumns() {
   return {
       CountColumn<&ExplainedOp::op, &SlowRun::start>(
-          "startNs", 22, "When the operator began on the rank that is explained, in ns."),
-      CountColumn<&ExplainedOp::op, &SlowRun::dur>("durationNs", 14,
-                                                   "How long it took there, in ns."),
+          "startNs", 22, "Start of the operator on the rank that is explained, in ns."),
+      CountColumn<&ExplainedOp::op, &SlowRun::dur>(
+          "durationNs", 14, "Duration of the operator on the rank that is explained, in ns."),
       TextColumn<&ExplainedOp::op, &SlowRun::name>("communicationOp", 36, "The operator."),
       {NamedColumn("lastKnown", Format::kInteger, 10,
-                   "1: it is known who came last; 0: it cannot be known."),
+                   "1: it is known which rank came last; 0: it cannot be known."),
        [](const ExplainedOp& row) -> Cell { return std::int64_t{row.last.known}; }},
       {NamedColumn("lastRanks", Format::kText, 16,
-                   "The ranks that came last, joined by ','; empty: none came late, or it is not "
-                   "recorded which."),
+                   "The ranks that came last, joined by ','; empty: none came late, or it is not"
+                   " recorded which."),
        [](const ExplainedOp& row) -> Cell { return RanksCell(row.last); }},
       {NamedColumn("state", Format::kText, 16,
-                   "Of the last ranks: captured, or why not; empty: none came late."),
+                   "Whether the last ranks were captured, or why not; empty: none came late."),
        [](const ExplainedOp& row) -> Cell { return StateCell(row.last); }},
       {NamedColumn("lateNs", Format::kInteger, 14,
-                   "By which they came after the ranks before them, in ns."),
+                   "How long the last ranks came after the ranks before them, in ns."),
        [](const ExplainedOp& row) -> Cell { return CellOf(row.last.behind); }}};
 }
 
 std::vector<ColumnOf<LateInOps>> LateInOpsColumns() {
   return {
       {NamedColumn("ranks", Format::kText, 16,
-                   "The ranks that came last together, joined by ','; empty: it is not recorded "
-                   "which."),
+                   "The ranks that came last together, joined by ','; empty: it is not recorded"
+                   " which."),
        [](const LateInOps& row) -> Cell { return RanksCell(row.last); }},
-      {NamedColumn("state", Format::kText, 16, "captured, or why they are not."),
+      {NamedColumn("state", Format::kText, 16, "captured, or why the ranks were not."),
        [](const LateInOps& row) -> Cell { return StateCell(row.last); }},
       CountColumn<&LateInOps::times>("timesLast", 10,
-                                     "To how many of the operators they came last."),
+                                     "Number of operators to which the ranks came last."),
       CountColumn<&LateInOps::duration>(
-          "durationNs", 14, "How long these took on the rank that is explained, in ns."),
+          "durationNs", 14, "Duration of these operators on the rank that is explained, in ns."),
       {NamedColumn("lateNs", Format::kInteger, 14,
-                   "By which they came after the ranks before them, over the operators of which "
-                   "it is known, in ns."),
+                   "How long the ranks came after the ranks before them, summed over the operators"
+                   " where it is known, in ns."),
        [](const LateInOps& row) -> Cell { return CellOf(row.last.behind); }},
       CountColumn<&LateInOps::device>(
-          "deviceBound", 12, "Of the operators those to which their device made them late."),
-      CountColumn<&LateInOps::host>("hostBound", 12,
-                                    "Of the operators those to which their host made them late.")};
+          "deviceBound", 12, "Number of operators to which the ranks' devices made them late."),
+      CountColumn<&LateInOps::host>(
+          "hostBound", 12, "Number of operators to which the ranks' hosts made them late.")};
 }
 
 // Without late ranks that cost next to nothing over all of the operators, but for those that hold
@@ -312,9 +316,8 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
       found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });
   if (alone > 0) {
     report.notes.push_back(
-        fmt::format("{} of the operators ran on {} alone, or a different number of times on the "
-                    "other ranks; give the "
-                    "captures of all ranks, of the same steps",
+        fmt::format("{} of the operators ran on {} alone, or a different number of times on the"
+                    " other ranks; give captures of the same steps of all ranks",
                     alone, RankText(ranks[target].rank)));
   }
   const LastRanks last(ranks, target, report.absent);
@@ -351,7 +354,7 @@ Recipe CommunicationBottleneck() {
   return MakeRecipe<bottleneck::MapEvents, ReduceBottleneck, CheckEvents>(
       {.name = "communication_bottleneck",
        .folder = "CommunicatonBottleneckAnalysis",  // spelt as the Python tool does
-       .summary = "which rank the longest communication operators waited for, and why",
+       .summary = "for which rank the longest communication operators waited, and why",
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
                 Tables::kHostCalls | kLoadTables,

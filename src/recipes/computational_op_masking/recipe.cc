@@ -134,7 +134,7 @@ std::vector<ColumnOf<MaskingItem>> MaskingColumns() {
       {MaskingColumn("parallelType", Format::kText,
                      "Process groups whose communication counts together, joined by '+'."),
        [](const Item& item) -> Cell { return fmt::format("{}", fmt::join(item.types, "+")); }},
-      {MaskingColumn("stepStartTime", Format::kInteger, "Begin of the step on the host, in ns."),
+      {MaskingColumn("stepStartTime", Format::kInteger, "Start of the step on the host, in ns."),
        Member<&Item::row, &SetInStep::begin>},
       {MaskingColumn("stepEndTime", Format::kInteger, "End of the step on the host, in ns."),
        Member<&Item::row, &SetInStep::end>},
@@ -142,16 +142,18 @@ std::vector<ColumnOf<MaskingItem>> MaskingColumns() {
                      "Time in the step in which the groups communicated, in ns."),
        Member<&Item::row, &SetInStep::total>},
       {MaskingColumn("timeRatioOfStepCommunicationOperator", Format::kDecimals4,
-                     "The same as a part of the step."),
+                     "Time in which the groups communicated, as a part of the step."),
        [](const Item& item) -> Cell { return item.row->Share(item.row->total); }},
       {MaskingColumn("totalTimeWithoutCommunicationBlackout", Format::kInteger,
-                     "Of that time, what no kernel hides, in ns."),
+                     "Communication time that no kernel hides, in ns."),
        Member<&Item::row, &SetInStep::exposed>},
-      {MaskingColumn("ratioOfUnmaskedCommunication", Format::kDecimals4,
-                     "The same as a part of the step, with five decimals."),
+      {MaskingColumn(
+           "ratioOfUnmaskedCommunication", Format::kDecimals4,
+           "Communication time that no kernel hides as a part of the step, with five decimals."),
        [](const Item& item) -> Cell { return Rounded(item.row->Share(item.row->exposed), 5); }},
-      {MaskingColumn("ratioOfMaskedCommunication", Format::kDecimals4,
-                     "Communication that kernels hide as a part of the step, with five decimals."),
+      {MaskingColumn(
+           "ratioOfMaskedCommunication", Format::kDecimals4,
+           "Communication time that kernels hide as a part of the step, with five decimals."),
        [](const Item& item) -> Cell {
          return Rounded(item.row->Share(item.row->total - item.row->exposed), 5);
        }},
@@ -193,7 +195,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   }
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;
-  report.lines.push_back("communication not hidden by computing, in % of the steps");
+  report.lines.push_back("communication that computing does not hide, in % of the steps");
   report.lines.push_back(list.Heading());
   const std::size_t shown = std::min(kShown, lines.size());
   report.lines.insert(report.lines.end(), lines.begin(),
@@ -213,8 +215,8 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
   if (const auto count = count_without(&Masking::has_groups); count > 0) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks name no process groups of their communication (dp, tp, ...); let the job "
-        "record parallel_group_info by add_metadata_json() of the profiler",
+        "{} of {} ranks do not name the process groups of their communication (dp, tp, ...); record"
+        " parallel_group_info with add_metadata_json() of the profiler",
         count, ranks.size()));
   }
 }
@@ -257,7 +259,7 @@ Recipe ComputationalOpMasking() {
   return MakeRecipe<MapMasking, ReduceMasking, CheckMasking>(
       {.name = "computational_op_masking",
        .folder = "ComputationalOpMasking",
-       .summary = "how much communication of each process group is not hidden by computing",
+       .summary = "how much communication of each process group computing does not hide",
        .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
                 Tables::kCommunications | Tables::kSteps,
        .options = {kTypeSets},

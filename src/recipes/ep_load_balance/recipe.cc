@@ -127,17 +127,18 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
   const std::vector<ColumnOf<ExpertRank>> rank_columns = {
       CountColumn<&ExpertRank::rank, kRank>("rank", 10, "The rank."),
       {NamedColumn("epRanks", Format::kText, 30,
-                   "The ranks that share its experts, joined by ','; empty where the capture does "
-                   "not say."),
+                   "The ranks that share experts with this rank, joined by ','; empty where the"
+                   " capture does not say."),
        [](const ExpertRank& rank) -> Cell { return rank.part.ep_ranks; }},
       {NamedColumn("inputShapesSummary", Format::kInteger, 18,
-                   "The first sizes of the inputs of all GroupedMatmul kernels together, without "
-                   "the last two of each: tokens with their padding."),
+                   "The first sizes of the inputs of all GroupedMatmul kernels together, without"
+                   " the last two of each: tokens with their padding."),
        [](const ExpertRank& rank) -> Cell { return rank.part.tokens; }}};
   const std::vector<ColumnOf<ExpertGroup>> group_columns = {
       TextColumn<&ExpertGroup::ep_ranks>("epRanks", 30, "The ranks that share experts."),
-      CountColumn<&ExpertGroup::difference>("tokensDiff", 14,
-                                            "The most tokens of one of them less the fewest.")};
+      CountColumn<&ExpertGroup::difference>(
+          "tokensDiff", 14,
+          "Tokens of the rank with the most minus those of the rank with the fewest.")};
   ItemSheet summary("EPTokensSummary", rank_columns);
   ItemSheet top("TopEPTokensInfo", group_columns);
   for (const ExpertRank& rank : ranks) {
@@ -155,7 +156,7 @@ std::string GroupText(const ExpertGroup& group) {
 void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
   if (groups.empty()) return;
   report.lines.push_back(
-      fmt::format("tokens of {} of ranks that share experts; the least even first:",
+      fmt::format("tokens of {} of ranks that share experts; the most uneven first:",
                   Counted(groups.size(), "group")));
   const ScreenList list(2, {ScreenName("ranks", 22), ScreenNumber("min", 11),
                             ScreenNumber("median", 11), ScreenNumber("max (rank)", 11),
@@ -186,22 +187,22 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
     if (part.kernels > 0 && !part.knows_group) without_group.push_back(rank);
   }
   if (!without_kernels.empty()) {
-    report.notes.push_back(fmt::format(
-        "{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
-        without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
-        ranks.front().part.on_gpu
-            ? "kernels of GPUs have no shapes"
-            : "models without experts have none, and shapes need profiler_level=Level1"));
+    report.notes.push_back(
+        fmt::format("{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
+                    without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
+                    ranks.front().part.on_gpu
+                        ? "kernels of GPUs have no shapes"
+                        : "models without experts have none; shapes need profiler_level=Level1"));
   }
   if (!without_group.empty()) {
     report.notes.push_back(
-        fmt::format("{} ranks name no group of experts (first: {}), they are compared as one; "
-                    "--group_name gives its name if it is not exp",
+        fmt::format("{} ranks name no group of experts (first: {}) and are compared as one group;"
+                    " --group_name gives its name if it is not exp",
                     without_group.size(), RankText(without_group.front())));
   }
   if (skipped > 0) {
     report.notes.push_back(fmt::format(
-        "grouped matmul kernels left out, because their shapes show no tokens: {}", skipped));
+        "grouped matmul kernels left out because their shapes show no tokens: {}", skipped));
   }
 }
 

@@ -51,10 +51,10 @@ constexpr Option<Metric> kMetric{
     .name = "metric",
     .type_name = "NAME",
     .help =
-        "Which time: device, of device work by what launched it; host, of the threads that "
-        "issue work; free, in which the device had nothing to do, by what the host did; "
-        "self_cpu_time_total, self_npu_time_total, of operators by their call stacks, as "
-        "torch_npu's export_stacks() has them",
+        "Which time: device, of device work by what launched it; host, of the threads that"
+        " issue work; free, in which the device had nothing to do, by what the host did;"
+        " self_cpu_time_total, self_npu_time_total, of operators by their call stacks, as"
+        " torch_npu's export_stacks() has them",
     .choices = export_stacks::kMetrics};
 
 StacksOfRank MapExportStacks(const RankTrace& trace, const RecipeArguments& arguments) {
@@ -95,7 +95,7 @@ SheetColumns<PathItem> PathColumns(bool with_rank) {
           "path", 100, "Frames from the outermost to the innermost, with ';' between them."),
       CountColumn<&PathItem::time>("timeNs", 16, "Time of the path without longer ones, in ns."),
       NumberColumn<&PathItem::Share>("share(%)", Format::kDecimals2, 10,
-                                     "Its share of the time of all paths."),
+                                     "Share of the time of all paths, in percent."),
       CountColumn<&PathItem::count>("count", 12,
                                     "Pieces of device work or free time, or calls of the host.")};
   if (with_rank) {
@@ -179,7 +179,7 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
       std::ranges::count_if(ranks, [](const auto& rank) { return !rank.part.has_python; });
   if (without > 0) {
     report.lines.push_back(
-        fmt::format("{}: no Python functions, paths begin with operators; set with_stack=True",
+        fmt::format("{}: no Python functions, so paths begin with operators; set with_stack=True",
                     without == static_cast<std::int64_t>(ranks.size()) ? std::string("all ranks")
                                                                        : Counted(without, "rank")));
   }
@@ -197,7 +197,7 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
   for (const auto& [rank, part] : ranks) {
     const std::size_t row_rank = BeginRank(rank, report);
     if (part.tree.Total() == 0) {
-      report.notes.push_back(fmt::format("{}: no {} is recorded, so it has no paths",
+      report.notes.push_back(fmt::format("{}: no {} was recorded, so it has no paths",
                                          RankText(rank), TitleOf(metric)));
       continue;
     }

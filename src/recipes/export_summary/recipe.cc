@@ -220,7 +220,7 @@ struct FileItem {
 std::vector<ColumnOf<FileItem>> FileColumns() {
   return {CountColumn<&FileItem::rank, kRank>("rankId", 10, "The rank."),
           TextColumn<&FileItem::file>("file", 30, "The file, below the directory ExportSummary."),
-          CountColumn<&FileItem::rows>("rows", 10, "Its rows below the header.")};
+          CountColumn<&FileItem::rows>("rows", 10, "Number of rows below the header.")};
 }
 
 std::string DirectoryOf(RankId rank) { return "rank" + RankFileName(rank); }
@@ -246,8 +246,8 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   for (const auto& [rank, part] : ranks) {
     if (part.left_out) {
       report.notes.push_back(fmt::format(
-          "{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes "
-          "these files for raw captures",
+          "{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes"
+          " these files for raw captures",
           RankText(rank)));
       continue;
     }
@@ -280,9 +280,9 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
 Verdict JudgeExportSummary(const RankFacts& facts) {
   const bool has_tables = facts.kind == CaptureKind::kNpuDb || facts.kind == CaptureKind::kNpuText;
   return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kGpu, "it writes files of NPU captures only", "")
-      .RefuseKineto(facts, "hold less than these files")
-      .Refuse(!has_tables, "raw captures have no tables yet", "run 'msprof-analyze parse'");
+      .Refuse(facts.kind == CaptureKind::kGpu, "it writes files for NPU captures only", "")
+      .RefuseKineto(facts, "hold less than these files would")
+      .Refuse(!has_tables, "raw captures have no tables", "run 'msprof-analyze parse'");
 }
 
 }  // namespace

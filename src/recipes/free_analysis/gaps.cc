@@ -249,8 +249,8 @@ Reason ReasonOf(const Gap& gap, std::string_view runtime) {
   if (gap.maybe_busy) {
     reason.kind = IdleReason::kMaybeBusy;
     reason.text =
-        "Perhaps not idle: the first recorded work of a stream began long after its launch; "
-        "earlier work is not recorded.";
+        "Perhaps not idle: the first recorded work of a stream began long after its launch; earlier"
+        " work was not recorded.";
     return reason;
   }
   if (!gap.tasks.empty()) {

@@ -57,8 +57,8 @@ using free_analysis::Reason;
 
 constexpr Option<std::size_t> kTopNum{"top_num", "N", "Idle times of each rank to explain", 10};
 constexpr Option<bool> kAsCompat = CompatSwitch(
-    "List the rows and columns of the Python tool: only times between two kernels or collectives, "
-    "copies are within them");
+    "List the rows and columns of the Python tool: only times between two kernels or collectives,"
+    " copies are within them");
 
 void CheckIdle(const IdleOfRank& part) {
   CheckCollectives(part.collectives);
@@ -94,21 +94,24 @@ std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns(bool compat) {
   std::vector<ColumnOf<Item>> columns = {
       CountColumn<&Item::rank, kRank>("rankId", 20, "The rank.", "Rank ID"),
       TextColumn<&Item::row, &Idle::time, &Interval::begin, MicrosecondsText>(
-          "startTime(us)", 20, "When the device became idle.", "Start Time(us)"),
+          "startTime(us)", 20, "When the device became idle, in us.", "Start Time(us)"),
       TextColumn<&Item::row, &Idle::time, &Interval::end, MicrosecondsText>(
-          "endTime(us)", 20, "When it worked again, or the step ended.", "End Time(us)"),
-      {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long it was idle.", "Duration(us)"),
+          "endTime(us)", 20, "When the device worked again, or the step ended, in us.",
+          "End Time(us)"),
+      {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long the device was idle, in us.",
+                   "Duration(us)"),
        [](const Item& item) -> Cell { return InUs(item.row->time.end - item.row->time.begin); }},
       NumberColumn<&Item::row, &Idle::reason, &Reason::framework_idle, kAsUs>(
           "pytorchIdleTime(us)", Format::kDecimals3, 20,
-          "Between the ends of the operators that launched the work before and behind; empty where "
-          "the capture does not say, or other tasks ran.",
+          "Time between the ends of the operators that launched the work before and after the gap,"
+          " in us; empty where the capture does not say, or other tasks ran.",
           "Pytorch Idle Time(us)"),
       NumberColumn<&Item::row, &Idle::reason, &Reason::runtime_idle, kAsUs>(
-          "cannIdleTime(us)", Format::kDecimals3, 20, "The same of the calls of CANN.",
+          "cannIdleTime(us)", Format::kDecimals3, 20,
+          "Time between the ends of the CANN calls before and after the gap, in us.",
           "Cann Idle Time(us)"),
       TextColumn<&Item::row, &Idle::reason, &Reason::text>(
-          "reason", 20, "What the host, or else the device, did.", "Reason")};
+          "reason", 20, "What the host did in this time, or else the device.", "Reason")};
   if (compat) return columns;
   return Joined<Item>(
       std::move(columns),
@@ -117,18 +120,18 @@ std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns(bool compat) {
            "How the account of the step divides this time: leaves, the largest first.", "Causes"),
        TextColumn<&Item::row, &Idle::account, &free_analysis::GapAccount::place>(
            "place", 20,
-           "What the host did longest in this time, for a tenth of it at least, and the line of "
-           "the program; empty where nothing is recorded.",
+           "What the host did longest, if for at least a tenth of this time, and the line of the"
+           " program; empty where nothing is recorded.",
            "Place"),
        CountColumn<&Item::row, &Idle::step, kIfKnown>(
            "step", 8, "The step; empty: the capture has none.", "Step"),
        {NamedColumn("after", Format::kText, 20,
-                    "What ended where the device became idle: kernel, collective, copy, or start "
-                    "of the step.",
+                    "What ended when the device became idle: kernel, collective, copy, or start of"
+                    " the step.",
                     "After"),
         [](const Item& item) -> Cell { return std::string(NameOf(item.row->from, true)); }},
        {NamedColumn("before", Format::kText, 20,
-                    "What began where it worked again, or end of the step.", "Before"),
+                    "What began when the device worked again, or end of the step.", "Before"),
         [](const Item& item) -> Cell { return std::string(NameOf(item.row->to, false)); }}});
 }
 
@@ -231,7 +234,7 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
         fmt::format("{} on {} may not have been idle:", AmountText(Quantity::kTime, idle->Length()),
                     RankText(rank->rank)));
     add(BoundsText(*idle));
-    add("what ended it began long after its launch; earlier work is not recorded");
+    add("the work that ended it began long after its launch; earlier work was not recorded");
   }
 }
 
@@ -270,15 +273,15 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
   if (unknown > 0) {
     report.notes.push_back(fmt::format(
-        "for {} idle times the capture does not say what dispatched the work around them; collect "
-        "with activities {}; work of captured graphs and of compiled models is not dispatched one "
-        "by one",
+        "the capture does not say what dispatched the work around {} idle times; collect with"
+        " activities {}; work of captured graphs and of compiled models is not dispatched one by"
+        " one",
         unknown, on_gpu ? "CPU and CUDA" : "CPU and NPU and profiler_level=Level1"));
   }
   if (layers > 0) {
     report.notes.push_back(
-        fmt::format("of {} idle times the operators are not recorded; collect with the activity "
-                    "CPU to separate the framework from {}",
+        fmt::format("the operators of {} idle times were not recorded; collect with the activity"
+                    " CPU to separate the framework from {}",
                     layers, on_gpu ? "the runtime" : "CANN"));
   }
 }

@@ -90,8 +90,8 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
   }
   if (!unknown.empty()) {
     report.notes.push_back(
-        fmt::format("the clock of {} was not measured (rank {}); only NPUs have it, collected with "
-                    "profiler_level=Level1 and aic_metrics",
+        fmt::format("the clock of {} was not measured (rank {}); only NPUs record it, with"
+                    " profiler_level=Level1 and aic_metrics",
                     Counted(unknown.size(), "rank"), RankName(unknown.front())));
   }
   if (unknown.size() == ranks.size()) {
@@ -117,7 +117,7 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
 
 Verdict JudgeFreqAnalysis(const RankFacts& facts) {
   return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kGpu, "only clocks of NPUs are examined", "")
+      .Refuse(facts.kind == CaptureKind::kGpu, "only NPU clocks are examined", "")
       .RefuseKineto(facts, "have no clocks");
 }
 

@@ -81,9 +81,10 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
                                       "The graph, by the time of its replays in the rank."),
       TextColumn<&GraphItem::graph, &Graph::name>(
           "graph", 24,
-          "The captured graph as its capture calls it, or the number of the model; empty "
-          "where nothing names it."),
-      CountColumn<&GraphItem::graph, &Graph::replays>("replays", 10, "How often it was launched."),
+          "The captured graph as its capture calls it, or the number of the model; empty"
+          " where nothing names it."),
+      CountColumn<&GraphItem::graph, &Graph::replays>("replays", 10,
+                                                      "Number of launches of the graph."),
       CountColumn<&GraphItem::graph, &Graph::kernels>(
           "kernels", 10, "Kernels, collectives and copies of one replay."),
       {NamedColumn("layers", Format::kInteger, 10,
@@ -102,7 +103,7 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
          return item.graph->layers > 0 ? Cell(item.graph->layers_in_pattern) : Cell();
        }},
       {NamedColumn("medianSpan(ns)", Format::kInteger, 16,
-                   "Median time from the begin of the first kernel to the end of the last, in ns."),
+                   "Median time from the start of the first kernel to the end of the last, in ns."),
        [](const GraphItem& item) -> Cell {
          return static_cast<std::int64_t>(item.graph->median_span + 0.5);
        }},
@@ -113,15 +114,15 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
       ShareColumn<&Graph::other>("other(%)", "other kernels run"),
       ShareColumn<&Graph::bubbles>("bubbles(%)", "nothing runs, between kernels"),
       {NamedColumn("matched(%)", Format::kDecimals2, 16,
-                   "Share of the kernels whose names the captured graph has in their places, in "
-                   "percent; empty without a captured graph."),
+                   "Share of the kernels whose names the captured graph has in their places, in"
+                   " percent; empty without a captured graph."),
        [](const GraphItem& item) -> Cell {
          const std::int64_t kernels = item.graph->kernels * item.graph->replays;
          return item.graph->source.empty() ? Cell() : Cell(PercentOf(item.graph->matched, kernels));
        }},
       {NamedColumn("matchedBy", Format::kText, 12,
-                   "What was compared with the captured graph: \"names\", or \"count\" where the "
-                   "capture does not name its kernels."),
+                   "What was compared with the captured graph: \"names\", or \"count\" where the"
+                   " capture does not name its kernels."),
        [](const GraphItem& item) -> Cell {
          if (item.graph->source.empty()) return "";
          return item.graph->by_count ? "count" : "names";
@@ -140,25 +141,26 @@ std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
           CountColumn<&PlaceItem::number>("graphId", 10, "The graph, as in GraphReplays."),
           TextColumn<&PlaceItem::place, &Place::part>(
               "part", 10,
-              "\"layer\" for kernels of the repeating pattern, \"before\" and \"after\" for "
-              "those around the layers, \"graph\" where nothing repeats."),
+              "\"layer\" for kernels of the repeating pattern, \"before\" and \"after\" for"
+              " those around the layers, \"graph\" where nothing repeats."),
           CountColumn<&PlaceItem::place, &Place::position>("position", 10,
                                                            "Place in the part, from 1 on."),
           TextColumn<&PlaceItem::place, &Place::kernel>(
-              "kernel", 50, "The kernel that runs there most often; of an NPU its type."),
+              "kernel", 50, "Kernel that runs in this place most often; on an NPU, its type."),
           CountColumn<&PlaceItem::place, &Place::others>(
-              "otherKernels", 14, "How many other kernels run there in some layers."),
+              "otherKernels", 14, "Number of other kernels that run in this place in some layers."),
           TextColumn<&PlaceItem::place, &Place::op>(
               "operator", 30,
-              "The operator that launched it in the captured graph; empty where unknown."),
+              "Operator that launched the kernel in the captured graph; empty where unknown."),
           TextColumn<&PlaceItem::place, &Place::module>(
               "module", 40,
-              "The classes of the modules around it, joined by '/', the innermost six; empty "
-              "where unknown."),
+              "Classes of the innermost six modules around the kernel, joined by '/'; empty where"
+              " unknown."),
           CountColumn<&PlaceItem::place, &Place::kernels>("kernels", 10,
                                                           "Kernels in this place, of all replays."),
           {NamedColumn("meanDuration(ns)", Format::kInteger, 16,
-                       "Mean time of these, in ns, without what an earlier kernel ran on."),
+                       "Mean time of these kernels, in ns, without the time in which an earlier"
+                       " kernel still ran."),
            [](const PlaceItem& item) -> Cell {
              return MeanOf(item.place->total, item.place->kernels);
            }},
@@ -167,7 +169,7 @@ std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
              return PercentOf(item.place->total, item.graph->Span());
            }},
           {NamedColumn("meanBubbleBefore(ns)", Format::kInteger, 20,
-                       "Mean time before these in which nothing ran, in ns."),
+                       "Mean time before these kernels in which nothing ran, in ns."),
            [](const PlaceItem& item) -> Cell {
              return MeanOf(item.place->bubble, item.place->kernels);
            }}};
@@ -303,7 +305,8 @@ Recipe GraphReplaysOfRanks() {
   return MakeRecipe<MapGraphReplays, ReduceGraphReplays, CheckGraphs>(
       {.name = "graph_replays",
        .folder = "GraphReplays",
-       .summary = "layers and bubbles of captured graphs, and what their kernels belong to",
+       .summary = "layers and bubbles of captured graphs, and the operators and modules of their"
+                  " kernels",
        .needs = kAccountTables | Tables::kModelIterations,
        .can_run = JudgeGraphReplays,
        .empty_is_answer = true});

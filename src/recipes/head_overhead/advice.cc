@@ -150,8 +150,8 @@ class Ranking {
     const MeasureInfo& part = InfoOf(unexplained->measure);
     AdviceRow& row = AddAdvice(
         "unexplained_part", part.owner,
-        fmt::format("{} {:.1f} us a call in {}, and no rule knows the cause: see what fills this "
-                    "part in HEAD_CHILD",
+        fmt::format("{} {:.1f} us a call in {}, and no rule names the cause: HEAD_CHILD shows what"
+                    " fills this part",
                     knows_device_ ? "the device waits" : "a head spends",
                     static_cast<double>(most) / 1e3 / static_cast<double>(calls), part.title),
         knows_device_ ? "share_of_device_idle_percent" : "share_of_head_percent",
@@ -165,7 +165,7 @@ class Ranking {
   }
 
   void AddHidden(double exposed) {
-    AddAdvice("hidden", "nobody", "head overhead is hidden by device work; not the bottleneck",
+    AddAdvice("hidden", "nobody", "device work hides the head overhead; it is not the bottleneck",
               "exposed_share_of_step_percent", exposed, input_.thresholds.exposed_step_share,
               input_.scopes[0].calls.size(), rows_)
         .severity = Severity::kInfo;

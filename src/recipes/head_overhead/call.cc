@@ -16,8 +16,9 @@
 namespace mpa::head {
 
 std::string_view NameOf(CallKind kind) {
-  return EnumName<CallKind::kRuntimeOnly>(kind, {"compiled_call", "cached_call", "run_alone",
-                                        "execution_alone", "replay_alone", "runtime_alone"});
+  return EnumName<CallKind::kRuntimeOnly>(
+      kind, {"compiled_call", "cached_call", "run_alone", "execution_alone", "replay_alone",
+             "runtime_alone"});
 }
 
 std::string_view NameOf(Engine engine) {

@@ -54,21 +54,24 @@ struct FlagInfo {
   std::string_view name, meaning;  ///< for tables, and for people
 };
 inline constexpr FlagInfo kFlags[] = {
-    {Flag::kNoEntry, "NO_PYTORCH_EVENT", "no event of PyTorch, its time is in the platform's"},
+    {Flag::kNoEntry, "NO_PYTORCH_EVENT", "no event of PyTorch; its time counts as the platform's"},
     {Flag::kPythonFromRegion, "TORCHAIR_FROM_REGION",
-     "TorchAir begins where the compiled region does, it has no event of its own"},
+     "TorchAir has no event of its own and is taken to begin with the compiled region"},
     {Flag::kNoPyAnchor, "NO_PYTHON_EVENT",
-     "no event of TorchAir's Python, its time is in the platform's"},
-    {Flag::kGeFromCann, "GE_FROM_CANN", "GE begins with its first call of CANN, a little late"},
-    {Flag::kGeFromAssemble, "GE_FROM_ASSEMBLE", "GE begins where the outputs are bound, early"},
-    {Flag::kNoRun, "NO_CPP_EVENT", "no event of TorchAir's C++, its time is in the Python's"},
+     "no event of TorchAir's Python part; its time counts as the platform's"},
+    {Flag::kGeFromCann, "GE_FROM_CANN",
+     "GE is taken to begin with its first CANN call, a little late"},
+    {Flag::kGeFromAssemble, "GE_FROM_ASSEMBLE",
+     "GE is taken to begin where the outputs are bound, too early"},
+    {Flag::kNoRun, "NO_CPP_EVENT",
+     "no event of TorchAir's C++ part; its time counts as the Python part's"},
     {Flag::kGapClipped, "GAP_CLIPPED", "a long wait before the call is left out"},
     {Flag::kClockSkew, "CLOCK_SKEW",
-     "the clocks of host and device disagree, the first kernel is not known"},
+     "the clocks of host and device disagree, the first kernel is unknown"},
     {Flag::kDeviceBound, "DEVICE_WAS_BUSY",
      "the device was busy, so the host did not delay the first kernel"},
-    {Flag::kPartialHead, "CUT_AT_BEGIN", "cut by the begin of the capture, in no sum"},
-    {Flag::kPartialTail, "CUT_AT_END", "cut by the end of the capture, in no sum"}};
+    {Flag::kPartialHead, "CUT_AT_BEGIN", "cut off by the start of the capture, in no sum"},
+    {Flag::kPartialTail, "CUT_AT_END", "cut off by the end of the capture, in no sum"}};
 
 std::string_view NameOf(CallKind kind);
 std::string_view NameOf(Engine engine);

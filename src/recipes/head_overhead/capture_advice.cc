@@ -78,9 +78,9 @@ void AdviseLaterCapture(const AdviceInput& input, const std::vector<const Call*>
   for (const Call* call : calls) all.Add(*call, *call->Of(Measure::kCompile));
   all.Charge(
       AddAdvice("capture_later", kScript,
-                fmt::format("all {} calls compile, so the numbers are the cost of compiling; "
-                            "capture later: at least 3 steps of warm-up, with skip_first and "
-                            "warmup of schedule()",
+                fmt::format("all {} calls compile, so the numbers are the cost of compiling;"
+                            " capture later: at least 3 steps of warm-up, with skip_first and"
+                            " warmup of schedule()",
                             calls.size()),
                 "steady_calls", 0, 1, calls.size(), rows));
 }
@@ -113,9 +113,9 @@ void AdviseOnRecompilation(const AdviceInput& input, const std::vector<const Cal
   const std::size_t most = std::max(again.Count(), frames.size());
   AdviceRow& row =
       AddAdvice("recompilation", kPyTorch,
-                fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic "
-                            "dimensions, pad inputs, or use gears",
-                            again.Count() > 0 ? again.Text() : "the events of it are not recorded",
+                fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic"
+                            " dimensions, pad inputs, or use gears",
+                            again.Count() > 0 ? again.Text() : "its events were not recorded",
                             texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
                 "recompilations", static_cast<double>(most), 1, again.Count(), rows);
   if (again.Count() > 0) again.Charge(row);
@@ -142,8 +142,8 @@ void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& ca
   if (!broken && most <= input.thresholds.calls_per_region) return;
   const auto pieces = std::max<std::int64_t>(static_cast<std::int64_t>(per_step), most);
   AddAdvice("graph_pieces", kScript,
-            fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with "
-                        "fullgraph=True to see why, and move what breaks the graph out of it",
+            fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with"
+                        " fullgraph=True to see why, and move what breaks the graph out of it",
                         pieces, pieces > most ? "in a step" : "in one run of a region",
                         InUs(spread->p50), InUs(pieces * spread->p50),
                         broken ? "graph breaks" : "a region compiled in pieces"),
@@ -168,9 +168,9 @@ void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& c
   if (again.Count() == 0) return;
   again.Charge(
       AddAdvice("graph_reload", kScript,
-                fmt::format("a graph is loaded or captured again ({}): {}; changed addresses, "
-                            "limits of streams or cores, or too many shapes for the limit of "
-                            "captures",
+                fmt::format("a graph is loaded or captured again ({}): {}; changed addresses,"
+                            " limits of streams or cores, or too many shapes for the limit of"
+                            " captures",
                             fmt::join(reloaded, ", "), again.Text()),
                 "reloads", static_cast<double>(again.Count()), 1, again.Count(), rows));
 }

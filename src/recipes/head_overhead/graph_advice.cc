@@ -151,8 +151,8 @@ class GraphAdvice : SteadyCalls {
   void Give() {
     if (calls_.empty()) return;
     AdviseOnPlatform("platform_time", Measure::kPlatform, Measure::kPlatformWait,
-                     "look at the loop, the scheduler and the preparation of inputs around the "
-                     "call");
+                     "look at the loop, the scheduler and the preparation of inputs around the"
+                     " call");
     AdviseOnPlatform("serving_time", Measure::kServing, Measure::kServingWait,
                      "look at its scheduler, its preparation of inputs and its sampling");
     AdviseOnLookup();
@@ -191,8 +191,8 @@ class GraphAdvice : SteadyCalls {
                                     ? InUs(silent.total) / InUs(measured->spread.sum) * 100
                                     : 0;
     Add(rule, InfoOf(part).owner,
-        fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
-                    "without any event{}; {}",
+        fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} %"
+                    " without any event{}; {}",
                     InUs(net.p50), Longest(part), silent_share,
                     garbage.count > 0
                         ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
@@ -209,11 +209,11 @@ class GraphAdvice : SteadyCalls {
     const double p50 = InUs(lookup->spread.p50);
     if (!Matters(Measure::kLookup) && p50 <= limits_.lookup_us) return;
     Add("dynamo_lookup", kPyTorch,
-        fmt::format("looking up the compiled code takes {:.1f} us: it grows with the number of "
-                    "guards; use torchair's cache_compile (a loaded cache needs neither), "
-                    "guard_filter_fn, or after warm-up "
-                    "torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if "
-                    "inputs change",
+        fmt::format("looking up the compiled code takes {:.1f} us: it grows with the number of"
+                    " guards; use torchair's cache_compile (a loaded cache needs no lookup),"
+                    " guard_filter_fn, or after warm-up"
+                    " torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if"
+                    " inputs change",
                     p50),
         "lookup_p50_us", p50, limits_.lookup_us, LossIn(Measure::kDynamo, *lookup));
   }
@@ -226,19 +226,20 @@ class GraphAdvice : SteadyCalls {
     const bool copies = contiguous.count > 0 && PerCall(contiguous.total) >= limits_.contiguous_us;
     if (builds) {
       Add("tensors_built", kScript,
-          fmt::format("{} tensors are built from Python values in each call, {:.1f} us: pass "
-                      "tensors and keep them on the device, use fewer int, list and SymInt "
-                      "arguments; TorchAir 7.0 and newer build them cheaper",
+          fmt::format("{} tensors are built from Python values in each call, {:.1f} us: pass"
+                      " tensors and keep them on the device, use fewer int, list and SymInt"
+                      " arguments; TorchAir 7.0 and newer build them faster",
                       CountPerCall(built.count), PerCall(built.total)),
           "built_tensors_per_call", n, limits_.built_tensors, LossIn(Measure::kTorchairPy, built));
     }
     if (copies) {
       const bool mutated = Sum(Measure::kEpilogue, "write_back").count > 0;
       Add("non_contiguous_inputs", kScript,
-          fmt::format("{} inputs that are not contiguous are copied in each call, {:.1f} us: "
-                      "call .contiguous() once outside, avoid transposed or sliced views{}",
-                      CountPerCall(contiguous.count), PerCall(contiguous.total),
-                      mutated ? "; they are written back behind the graph, which costs again" : ""),
+          fmt::format(
+              "{} inputs that are not contiguous are copied in each call, {:.1f} us: call"
+              " .contiguous() once outside, avoid transposed or sliced views{}",
+              CountPerCall(contiguous.count), PerCall(contiguous.total),
+              mutated ? "; they are written back after the graph, which costs time again" : ""),
           "contiguous_us_per_call", PerCall(contiguous.total), limits_.contiguous_us,
           LossIn(Measure::kTorchairPy, contiguous));
     }
@@ -247,11 +248,11 @@ class GraphAdvice : SteadyCalls {
     const TimeNs total = python.total + inputs.total;
     if (builds || copies || !Matters(PerCall(total), total)) return;
     Add("many_inputs", kScript,
-        fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use "
-                    "experimental_config.frozen_parameter for weights, "
-                    "torch._dynamo.mark_static_address() where the versions support it, fewer "
-                    "inputs and outputs, or a newer TorchAir; its text log shows the number of "
-                    "inputs, the capture does not",
+        fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use"
+                    " experimental_config.frozen_parameter for weights,"
+                    " torch._dynamo.mark_static_address() where the versions support it, fewer"
+                    " inputs and outputs, or a newer TorchAir; its text log shows the number of"
+                    " inputs, the capture does not",
                     PerCall(total)),
         "inputs_share_of_head_percent", ShareOfHead(PerCall(total)), limits_.segment_share,
         {NameOf(Measure::kTorchairPy), total, Plus(python.exposed, inputs.exposed)});
@@ -268,8 +269,8 @@ class GraphAdvice : SteadyCalls {
     if (names.size() > kMax) names.resize(kMax);
     Add("queued_operators", kScript,
         fmt::format(
-            "{} queued eager operators hold a call up, {:.1f} us ({}): compile them into the "
-            "graph or move them; no defect of TorchAir",
+            "{} queued eager operators delay a call, {:.1f} us ({}): compile them into the graph or"
+            " move them; this is not a defect of TorchAir",
             CountPerCall(drain.count), PerCall(drain.total), fmt::join(names, ", ")),
         "queue_drain_us_per_call", PerCall(drain.total), 0, LossIn(Measure::kTorchairCpp, drain));
   }
@@ -281,11 +282,10 @@ class GraphAdvice : SteadyCalls {
     const TimeNs total = inputs.total + outputs.total;
     const Measure part = inputs.total >= outputs.total ? Measure::kTorchairCpp : Measure::kGe;
     Add("host_tensors", kScript,
-        fmt::format(
-            "{} copies or waits for inputs and {} for outputs in a call, {:.1f} us: tensors "
-            "of the host go into or out of the graph; keep them on the device, or use CANN "
-            "8.2.RC1 or newer for static graphs",
-            CountPerCall(inputs.count), CountPerCall(outputs.count), PerCall(total)),
+        fmt::format("{} copies or waits for inputs and {} for outputs in a call, {:.1f} us: tensors"
+                    " of the host go into or out of the graph; keep them on the device, or use CANN"
+                    " 8.2.RC1 or newer for static graphs",
+                    CountPerCall(inputs.count), CountPerCall(outputs.count), PerCall(total)),
         "sync_us_per_call", PerCall(total), 0,
         {NameOf(part), total, Plus(inputs.exposed, outputs.exposed)});
   }
@@ -296,7 +296,7 @@ class GraphAdvice : SteadyCalls {
       if (!Matters(part)) continue;
       const SummaryRow* row = Measured(part);
       Add("torchair_time", kTorchAir,
-          fmt::format("{} takes {:.1f} us and no cause in the script is seen; send these tables",
+          fmt::format("{} takes {:.1f} us with no visible cause in the script; send these tables",
                       InfoOf(part).title, InUs(row->spread.p50)),
           "share_of_head_percent", ShareOfHead(InUs(row->spread.p50)), limits_.segment_share,
           LossIn(part, *row));
@@ -316,19 +316,19 @@ class GraphAdvice : SteadyCalls {
           Sum(Measure::kGe, kLaunch).count + Sum(Measure::kGe, kOfWhichLaunch).count;
       Add("operator_dispatch", kScript,
           fmt::format(
-              "the host dispatches {} operators a call at {:.2f} us each: make the "
-              "graph static (mark_static, gears), use "
-              "experimental_config.tiling_schedule_optimize, "
-              "static_model_ops_lower_limit or several GE workers "
-              "(MAX_RUNTIME_CORE_NUMBER); collect with --ge-api of msprof to see InferShape "
-              "and Tiling",
+              "the host dispatches {} operators a call at {:.2f} us each: make the"
+              " graph static (mark_static, gears), use"
+              " experimental_config.tiling_schedule_optimize,"
+              " static_model_ops_lower_limit or several GE workers"
+              " (MAX_RUNTIME_CORE_NUMBER); collect with --ge-api of msprof to see InferShape"
+              " and Tiling",
               CountPerCall(launches),
               launches > 0 ? InUs(exec->spread.sum) / static_cast<double>(launches) : 0.0),
           "ge_exec_share_of_head_percent", share, limits_.segment_share, loss);
     } else if (refreshes) {
       Add("argument_refresh", kScript,
-          fmt::format("refreshing the arguments takes {:.1f} us a call: keep addresses stable, use "
-                      "frozen_parameter",
+          fmt::format("refreshing the arguments takes {:.1f} us a call: keep addresses stable, use"
+                      " frozen_parameter",
                       PerCall(copy.total)),
           "input_copy_share_of_head_percent", ShareOfHead(PerCall(copy.total)),
           limits_.segment_share, LossIn(Measure::kGe, copy));
@@ -355,9 +355,9 @@ class GraphAdvice : SteadyCalls {
           Plus(loss.gain, Since(call->IdleOf(Measure::kGe), call->IdleOf(Measure::kGeExec)));
     }
     Add("output_handling", kScript,
-        fmt::format("{:.1f} us of the time behind the start of GE are handling of outputs, {:.1f} "
-                    "us are GE: about {} outputs a call; look for outputs on the host, inputs that "
-                    "are changed, views; nothing for GE's support",
+        fmt::format("{:.1f} us of the time after the start of GE are output handling, {:.1f} us are"
+                    " GE: about {} outputs a call; look for outputs on the host, changed inputs,"
+                    " and views; this is nothing for GE's support",
                     InUs(epilogue), InUs(exec->spread.p50), CountPerCall(outputs.count)),
         "epilogue_us", InUs(epilogue), InUs(exec->spread.p50), loss);
   }
@@ -365,8 +365,8 @@ class GraphAdvice : SteadyCalls {
   void AdviseOnEagerRuns() {
     const SummaryRow* run = Measured(Measure::kTorchairPy);
     Add("eager_graph", kScript,
-        "the graph runs operator by operator: check run_eagerly, force_eager and the limit of "
-        "captures; its time is not GE's",
+        "the graph runs operator by operator: check run_eagerly, force_eager and the limit of"
+        " captures; this time is not GE's",
         "eager_calls", static_cast<double>(calls_.size()), 1,
         run != nullptr ? LossIn(Measure::kTorchairPy, *run) : Loss());
   }
@@ -390,7 +390,7 @@ class GraphAdvice : SteadyCalls {
                                      InUs(call->Head()), InfoOf(*grown).title, DeviceText(*call)));
     }
     Add("stretched_calls", kPlatform,
-        fmt::format("some calls are stretched: {}; the cause is not known, trust the p50",
+        fmt::format("some calls are stretched: {}; the cause is unknown, trust the p50",
                     fmt::join(outliers, "; ")),
         "head_p90_to_p50", ratio, limits_.outlier_ratio, stretched);
   }

@@ -62,7 +62,7 @@ class BoundedLines {
 std::string GainText(const AdviceRow& row) {
   if (!row.gain) return "";
   const bool per_step = row.exposed_per_step && !row.is_compilation;
-  return fmt::format(", at most {} us to gain {}", Us(per_step ? row.exposed_per_step : row.gain),
+  return fmt::format(", a fix saves up to {} us {}", Us(per_step ? row.exposed_per_step : row.gain),
                      per_step ? "in a step" : "in all");
 }
 
@@ -83,22 +83,22 @@ std::string ThreadList(const std::vector<std::int64_t>& threads) {
 
 // A rank without heads: what was looked for, and in what.
 void SayThatThereIsNone(std::string_view rank, const CaptureFacts& facts, BoundedLines& lines) {
-  lines.Add(fmt::format(
-      "{}: no graph-mode call found: the run is eager, or its graphs left no event here", rank));
   lines.Add(
-      "  looked for: npu_fx_compiler inference, cache_compiler inference, "
-      "TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync, "
-      "acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute, "
-      "AscendCL@aclmdlRIExecuteAsync");
+      fmt::format("{}: no compiled graph was called, or the capture has no events of it", rank));
+  lines.Add(
+      "  looked for: npu_fx_compiler inference, cache_compiler inference,"
+      " TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync,"
+      " acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute,"
+      " AscendCL@aclmdlRIExecuteAsync");
   lines.Add(fmt::format(
-      "  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels "
-      "and collectives, {} steps",
+      "  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels"
+      " and collectives, {} steps",
       CaptureText(facts), facts.framework_events, facts.threads.size(), ThreadList(facts.threads),
       facts.runtime_calls, facts.device_runs, facts.steps));
   if (facts.runtime_calls == 0) {
     lines.Add(
-        "  without calls of CANN (text captures of Level0 have none) graphs replayed by a "
-        "serving framework cannot be seen");
+        "  without CANN calls (text captures of Level0 have none) graphs replayed by a serving"
+        " framework cannot be seen");
   }
   lines.Add("  only the thread that started the profiler, and those it started, are recorded");
 }
@@ -116,14 +116,14 @@ class HeadText {
   void Answer(std::string_view rank) {
     const SummaryRow* head = Find(Measure::kHead);
     if (head == nullptr) {
-      Say("{}: {} calls of graphs are known from the runtime only: when they start, but not what "
-          "took the time before",
+      Say("{}: {} graph calls are known from the runtime only: when they start, but not what took"
+          " the time before",
           rank, part_.calls.size());
       return;
     }
     const std::string unit = steps_.empty() ? "call" : "step";
-    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the "
-        "device is idle for {} us of it",
+    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the"
+        " device is idle for {} us of it",
         rank, head->spread.count, Us(head->spread.p50), unit,
         Us(PerStep(head->spread.sum, head->spread.count)),
         head->share_of_step ? fmt::format(" ({} of it)", PercentText(head->share_of_step)) : "",
@@ -175,7 +175,7 @@ class HeadText {
         graphs > 1 ? fmt::format(" with {} graphs", graphs) : "", first.text);
   }
 
-  // Who has how much, in the order of the parts: what to do first is said by the advice alone.
+  // The share of each owner, in the order of the parts; only the advice is ordered by gain.
   void Shares(std::int64_t calls, std::string_view unit) {
     std::vector<std::string> shares;
     for (const Measure part : kParts) {
@@ -193,7 +193,7 @@ class HeadText {
     if (part_.phase == Phase::kCompile) return;
     if (const SummaryRow* found = FindRow(part_.summary, Phase::kCompile, Measure::kCompile)) {
       const SummaryRow& row = *found;
-      Say("  not in these numbers: {} a graph, {:.1f} ms for that{}",
+      Say("  not in these numbers: {} a graph, {:.1f} ms{}",
           row.spread.count == 1 ? "1 call that compiles or loads"
                                 : fmt::format("{} calls that compile or load", row.spread.count),
           InMs(row.spread.sum),
@@ -328,18 +328,20 @@ class HeadText {
     const auto guessed = std::ranges::count_if(
         part_.calls, [](const Call& call) { return call.kernel_source == KernelSource::kTime; });
     if (guessed > 0) {
-      Say("  {} first kernels were found by time alone, which is a guess (hypothesis)", guessed);
+      Say("  {} first kernels were guessed by time alone", guessed);
     }
     const bool has_ge =
         std::ranges::any_of(part_.calls, [](const Call& call) { return !call.Replays(); });
     if (has_ge && !part_.facts.has_ge_api)
       Say("  InferShape/Tiling not collected; msprof needs --ge-api");
     if (part_.facts.crossings > 0) {
-      Say("  {} framework events outlive the event in which they begin; they are not part of it",
+      Say("  {} framework events end after the event in which they begin; they do not count as part"
+          " of it",
           part_.facts.crossings);
     }
     if (part_.facts.too_deep > 0) {
-      Say("  {} framework events lie in more than {} others, as no program's do, and were left out",
+      Say("  {} framework events nested in more than {} others, which no program does, were left"
+          " out",
           part_.facts.too_deep, HostForest::kMaxLevels);
     }
     if (!part_.advice.empty()) Say("  thresholds of the advice are proposals, see --thresholds");

@@ -72,8 +72,7 @@ class Picture {
     text += '.';
     if (Guessed()) {
       text +=
-          " Which kernel is its first is a guess by time alone, and so is how long the device "
-          "waits for it.";
+          " The first kernel, and so how long the device waits for it, is guessed by time alone.";
     }
     for (const FlagInfo& info : kFlags) {
       if (call_.Has(info.flag)) text += fmt::format(" Note: {}.", info.meaning);

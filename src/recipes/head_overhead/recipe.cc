@@ -27,7 +27,7 @@ using head::Policy;
 
 constexpr double kMaxMilliseconds = 1e12;  // fits into a time
 constexpr const char* kNoHostOperators =
-    "no host operators were recorded: the calls of compiled graphs are among them";
+    "no host operators were recorded, and calls of compiled graphs are host operators";
 constexpr const char* kWithCpu = "activities with ProfilerActivity.CPU";
 constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"},
                            kPhases[] = {"steady", "compile"};
@@ -49,9 +49,9 @@ constexpr Option<Policy> kPolicy{
     .name = "policy",
     .type_name = "NAME",
     .help =
-        "Where the time of the front end begins. auto: at the end of the call before, in the "
-        "same step; entry: at the entry of the compiled model; step: as auto, but the first "
-        "call begins with its step; device_idle: when the device runs out of work",
+        "Where the time of the front end begins. auto: at the end of the previous call of"
+        " the step; entry: at the entry of the compiled model; step: as auto, but the first"
+        " call begins with its step; device_idle: when the device runs out of work",
     .choices = kPolicies};
 constexpr Option<double> kMaxGap{
     "max_gap", "MS",
@@ -67,15 +67,15 @@ constexpr Option<head::Thresholds> kThresholds{
     .name = "thresholds",
     .type_name = "LIST",
     .help =
-        "Thresholds of the advice, such as lookup_us=500,built_tensors=4; an unknown name "
-        "lists all names",
+        "Thresholds of the advice, such as lookup_us=500,built_tensors=4; an unknown name"
+        " lists all names",
     .read = ReadThresholds};
 constexpr Option<std::string> kPicture{
     .name = "picture",
     .type_name = "FILE",
     .help =
-        "Write an HTML page with a picture of one call: the one with the longest head, of the "
-        "graph that takes the most time",
+        "Write an HTML page with a picture of one call: the one with the longest head, of the"
+        " graph that takes the most time",
     .is_page = true};
 constexpr Option<std::optional<std::size_t>> kCall{.name = "call",
                                                    .type_name = "N",
@@ -185,7 +185,7 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
 void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
                         OutputSelection wanted, Report& report) {
   if (std::ranges::all_of(ranks, [](const RankHead& rank) { return rank.part.facts.of_gpu; })) {
-    Fail(ErrorKind::kInput, "head_overhead: only graphs of NPUs are examined");
+    Fail(ErrorKind::kInput, "head_overhead supports NPU graphs only");
   }
   if (std::ranges::all_of(ranks, [](const RankHead& rank) {
         return rank.part.facts.framework_events == 0 && rank.part.calls.empty();
@@ -207,7 +207,7 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
   const bool no_cann_calls = facts.kind == CaptureKind::kNpuText && level0;
   const bool no_operators = facts.recorded.host_ops == Recorded::kNo;
   return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kGpu, "only graphs of NPUs are examined", "")
+      .Refuse(facts.kind == CaptureKind::kGpu, "only NPU graphs are examined", "")
       .RefuseKineto(facts, "do not name graphs")
       .Refuse(no_operators && no_cann_calls, kNoHostOperators, kWithCpu)
       .AddLack(no_operators, "no host operators were recorded: only calls of the runtime are known",
@@ -216,11 +216,10 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
                "no device activity was recorded: what the device waits for is unknown",
                "activities with ProfilerActivity.NPU")
       .AddLack(no_cann_calls,
-               "no CANN calls in text captures of Level0: GE is not split, first kernels are "
-               "guessed",
+               "text captures of Level0 have no CANN calls: GE is not split, first kernels are"
+               " guessed",
                "profiler_level=Level1, or export_type=Db")
-      .AddLack(facts.steps && facts.steps->empty(),
-               "no steps: the head is known for each call only",
+      .AddLack(facts.steps && facts.steps->empty(), "no steps: the head is known per call only",
                "step() of the profiler in the loop")
       .AddLack(facts.complete == Recorded::kNo,
                "the data breaks off: the end of the run is missing", kCopyAgain);
@@ -233,8 +232,8 @@ Recipe HeadOverhead() {
   recipe.name = "head_overhead";
   recipe.folder = "HeadOverhead";
   recipe.summary =
-      "breakdown of the time before the first kernel of a compiled graph (torch.compile with "
-      "TorchAir)";
+      "breakdown of the time before the first kernel of a compiled graph (torch.compile with"
+      " TorchAir)";
   recipe.needs = Tables::kHostOps | Tables::kQueuedWork | Tables::kHostCalls | Tables::kDeviceRuns |
                  Tables::kModelIterations | Tables::kGarbageCollections | Tables::kSteps |
                  Tables::kPythonCalls | Tables::kMstx;

@@ -215,7 +215,7 @@ class CallTimes {
       Set(Measure::kServingWait, Intersection(waits, *serving));
     MeasureDynamo();
     if (call_.ge_begin) MeasureGe();
-    // Whatever the policy leaves of the time before the entry.
+    // The part of the time before the entry that the policy keeps.
     const Intervals compiling =
         Within({std::min(call_.frontend_begin, call_.entered), call_.end}, IsCompileEvent);
     call_.phase = compiling.empty() ? Phase::kSteady : Phase::kCompile;

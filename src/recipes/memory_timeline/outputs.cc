@@ -25,30 +25,30 @@ template <auto... kBytes>
 auto CategoryColumns() {
   using enum Category;
   return std::vector{
-      CountColumn<kBytes..., kAt<kParameter>>("parameterBytes", 16, "Of them parameters."),
+      CountColumn<kBytes..., kAt<kParameter>>("parameterBytes", 16, "Bytes of parameters."),
       CountColumn<kBytes..., kAt<kOptimizerState>>("optimizerStateBytes", 16,
-                                                   "Of them states of optimizers."),
-      CountColumn<kBytes..., kAt<kInput>>("inputBytes", 16, "Of them inputs."),
+                                                   "Bytes of optimizer states."),
+      CountColumn<kBytes..., kAt<kInput>>("inputBytes", 16, "Bytes of inputs."),
       CountColumn<kBytes..., kAt<kTemporary>>("temporaryBytes", 16,
-                                              "Of them what an operator needs while it runs."),
-      CountColumn<kBytes..., kAt<kActivation>>("activationBytes", 16, "Of them activations."),
-      CountColumn<kBytes..., kAt<kGradient>>("gradientBytes", 16, "Of them gradients."),
+                                              "Bytes that operators need while they run."),
+      CountColumn<kBytes..., kAt<kActivation>>("activationBytes", 16, "Bytes of activations."),
+      CountColumn<kBytes..., kAt<kGradient>>("gradientBytes", 16, "Bytes of gradients."),
       CountColumn<kBytes..., kAt<kAutogradDetail>>(
-          "autogradDetailBytes", 16, "Of them what passes through the backward pass."),
+          "autogradDetailBytes", 16, "Bytes of what passes through the backward pass."),
       CountColumn<kBytes..., kAt<kUnknown>>("unknownBytes", 16,
-                                            "Of them everything else, and what is unknown."),
+                                            "Bytes of everything else, and of unknown kinds."),
       CountColumn<kBytes..., kAt<kBefore>>(
           "beforeCaptureBytes", 16,
-          "Of them what was allocated before the capture, and is neither listed nor estimated."),
+          "Bytes allocated before the capture that are neither listed nor estimated."),
       CountColumn<kBytes..., kAt<kParameterEstimate>>(
           "estimatedParameterBytes", 16,
-          "Of them what was allocated before the capture and is taken for parameters."),
+          "Bytes allocated before the capture that are taken for parameters."),
       CountColumn<kBytes..., kAt<kStateEstimate>>(
           "estimatedStateBytes", 16,
-          "Of them what was allocated before the capture and is taken for states of optimizers."),
+          "Bytes allocated before the capture that are taken for optimizer states."),
       CountColumn<kBytes..., kAt<kGradientEstimate>>(
           "estimatedGradientBytes", 16,
-          "Of them what was allocated before the capture and is taken for gradients.")};
+          "Bytes allocated before the capture that are taken for gradients.")};
 }
 
 struct RankItem {
@@ -65,32 +65,35 @@ SheetColumns<RankItem> RankColumns() {
       {CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
        CountColumn<&Item::part, &RankMemory::allocations>("allocations", 12,
                                                           "Allocations that the capture lists."),
-       CountColumn<&Item::Peak, &Level::time>("peakNs", 20,
-                                              "When most was allocated for the first time, in ns."),
-       CountColumn<&Item::part, &RankMemory::peak_step, kIfKnown>(
-           "peakStep", 16, "The step at that time; empty: none."),
+       CountColumn<&Item::Peak, &Level::time>(
+           "peakNs", 20,
+           "Time of the peak, in ns: when the most bytes were allocated, for the first time."),
+       CountColumn<&Item::part, &RankMemory::peak_step, kIfKnown>("peakStep", 16,
+                                                                  "Step of the peak; empty: none."),
        CountColumn<&Item::Peak, &Level::Allocated>(
-           "peakBytes", 16, "Bytes allocated then; the categories add up to them.")},
+           "peakBytes", 16, "Bytes allocated at the peak; the categories add up to them.")},
       CategoryColumns<&Item::Peak, &Level::bytes>(),
       {CountColumn<&Item::Peak, &Level::reserved, kIfKnown>(
-           "reservedAtPeakBytes", 16, "Bytes that the allocators had reserved then."),
+           "reservedAtPeakBytes", 16, "Bytes that the allocators had reserved at the peak."),
        CountColumn<&Item::part, &RankMemory::most_reserved, kIfKnown>(
-           "mostReservedBytes", 16, "Most bytes that they had reserved, of the whole capture."),
+           "mostReservedBytes", 16,
+           "Most bytes that the allocators had reserved in the whole capture."),
        CountColumn<&Item::part, &RankMemory::most_recorded, kIfKnown>(
            "mostRecordedBytes", 16,
-           "Most bytes that the framework's allocator reported as allocated, likewise."),
+           "Most bytes that the framework's allocator reported as allocated in the whole capture."),
        CountColumn<&Item::part, &RankMemory::GrowthPerStep>(
            "growthPerStepBytes", 16,
-           "Median growth from the start of a step to that of the next; empty with less than 3 "
-           "steps."),
+           "Median growth from the start of a step to that of the next; empty with fewer than 3"
+           " steps."),
        TextColumn<&Item::KindsFrom>(
            "kindsFrom", 16,
-           "Where parameters, gradients and states come from: listed tensors (the framework listed "
-           "them), or estimate (lives and names of operators). Other kinds are always estimated."),
+           "Where parameters, gradients and states come from: listed tensors (the framework listed"
+           " them), or estimate (lives and names of operators). Other kinds are always estimated."),
        CountColumn<&Item::part, &RankMemory::before>("heldBeforeBytes", 16,
                                                      "Bytes allocated before the capture."),
        CountColumn<&Item::part, &RankMemory::before_explained>(
-           "heldBeforeExplainedBytes", 16, "Of them what is listed or estimated.")});
+           "heldBeforeExplainedBytes", 16,
+           "Bytes allocated before the capture that are listed or estimated.")});
 }
 
 template <typename Value>
@@ -104,17 +107,17 @@ struct ItemOfRank {
 template <typename Value>
 SheetColumns<ItemOfRank<Value>> HolderColumns() {
   using Item = ItemOfRank<Value>;
-  return {
-      CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
-      TextColumn<&Item::value, &Value::holder, &Holder::op>(
-          "operator", 34, "The operator as the capture lists it; in brackets what no operator is."),
-      TextColumn<&Item::value, &Value::holder, &Holder::within>(
-          "within", 30, "The outermost operator around it."),
-      TextColumn<&Item::value, &Value::holder, &Holder::site>(
-          "callSite", 24,
-          "The line of the program; of backward operators that of the forward pass."),
-      TextColumn<&Item::value, &Value::holder, &Holder::category>("category", 18,
-                                                                  "What it is for.")};
+  return {CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
+          TextColumn<&Item::value, &Value::holder, &Holder::op>(
+              "operator", 34,
+              "The operator as the capture lists it; a name in brackets is not an operator."),
+          TextColumn<&Item::value, &Value::holder, &Holder::within>(
+              "within", 30, "The outermost operator around this one."),
+          TextColumn<&Item::value, &Value::holder, &Holder::site>(
+              "callSite", 24,
+              "The line of the program; for backward operators, the line of the forward pass."),
+          TextColumn<&Item::value, &Value::holder, &Holder::category>("category", 18,
+                                                                      "What the memory is for.")};
 }
 
 SheetColumns<ItemOfRank<Held>> PeakColumns() {
@@ -122,10 +125,11 @@ SheetColumns<ItemOfRank<Held>> PeakColumns() {
   return Joined<Item>(
       HolderColumns<Held>(),
       {CountColumn<&Item::value, &Held::count>("allocations", 12,
-                                               "How many; 0: they are not listed."),
+                                               "Number of allocations; 0: they are not listed."),
        CountColumn<&Item::value, &Held::bytes>(
-           "bytes", 16, "Bytes that they held at the peak; they add up to it."),
-       {NamedColumn("sharePercent", Format::kDecimals2, 16, "Their share of the peak, in percent."),
+           "bytes", 16,
+           "Bytes that these allocations held at the peak; all rows add up to the peak."),
+       {NamedColumn("sharePercent", Format::kDecimals2, 16, "Share of the peak, in percent."),
         [](const Item& item) -> Cell {
           return 100 * static_cast<double>(item.value->bytes) /
                  static_cast<double>(item.part->peak->Allocated());
@@ -137,17 +141,21 @@ SheetColumns<ItemOfRank<StepMemory>> StepColumns() {
   return {
       CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
       CountColumn<&Item::value, &StepMemory::id, kIfKnown>(
-          "step", 16, "The step; empty: the capture has none and is one."),
+          "step", 16, "The step; empty: the capture has no steps and counts as one."),
       CountColumn<&Item::value, &StepMemory::begin>("startNs", 20,
-                                                    "Begin of the step on the host, in ns."),
-      CountColumn<&Item::value, &StepMemory::end>("endNs", 20, "Its end, in ns."),
+                                                    "Start of the step on the host, in ns."),
+      CountColumn<&Item::value, &StepMemory::end>("endNs", 20,
+                                                  "End of the step on the host, in ns."),
       CountColumn<&Item::value, &StepMemory::at_begin>("beginBytes", 16,
-                                                       "Bytes allocated at its start."),
-      CountColumn<&Item::value, &StepMemory::peak>("peakBytes", 16, "Most bytes in it."),
-      CountColumn<&Item::value, &StepMemory::peak_time>("peakNs", 20, "When, in ns."),
-      CountColumn<&Item::value, &StepMemory::at_end>("endBytes", 16, "Bytes allocated at its end."),
-      CountColumn<&Item::value, &StepMemory::Growth>("growthBytes", 16,
-                                                     "Those at its end less those at its start.")};
+                                                       "Bytes allocated at the start of the step."),
+      CountColumn<&Item::value, &StepMemory::peak>("peakBytes", 16,
+                                                   "Most bytes allocated during the step."),
+      CountColumn<&Item::value, &StepMemory::peak_time>("peakNs", 20,
+                                                        "Time of the most bytes, in ns."),
+      CountColumn<&Item::value, &StepMemory::at_end>("endBytes", 16,
+                                                     "Bytes allocated at the end of the step."),
+      CountColumn<&Item::value, &StepMemory::Growth>(
+          "growthBytes", 16, "Bytes allocated at the end of the step minus those at its start.")};
 }
 
 SheetColumns<ItemOfRank<Leak>> LeakColumns() {
@@ -156,12 +164,12 @@ SheetColumns<ItemOfRank<Leak>> LeakColumns() {
       HolderColumns<Leak>(),
       {CountColumn<&Item::value, &Leak::steps>(
            "steps", 8, "Steps whose allocations were still held when the next step had ended."),
-       CountColumn<&Item::value, &Leak::first_step>("firstStep", 10, "The first of them."),
-       CountColumn<&Item::value, &Leak::last_step>("lastStep", 10, "The last of them."),
-       CountColumn<&Item::value, &Leak::count>("allocations", 12, "How many allocations."),
-       CountColumn<&Item::value, &Leak::bytes>("bytes", 16, "Their bytes."),
-       CountColumn<&Item::value, &Leak::still_held>("stillHeldBytes", 16,
-                                                    "Bytes of them that were never released.")});
+       CountColumn<&Item::value, &Leak::first_step>("firstStep", 10, "First of these steps."),
+       CountColumn<&Item::value, &Leak::last_step>("lastStep", 10, "Last of these steps."),
+       CountColumn<&Item::value, &Leak::count>("allocations", 12, "Number of allocations."),
+       CountColumn<&Item::value, &Leak::bytes>("bytes", 16, "Bytes of the allocations."),
+       CountColumn<&Item::value, &Leak::still_held>(
+           "stillHeldBytes", 16, "Bytes of the allocations that were never released.")});
 }
 
 SheetColumns<ItemOfRank<Level>> PointColumns() {
@@ -313,9 +321,9 @@ void AddGrowth(const Ranks& ranks, Report& report) {
     if (most == nullptr || leaked(rank) > leaked(*most)) most = &rank;
   }
   if (most == nullptr) {
-    report.lines.push_back(judged ? "growth: no allocation outlives the step behind its own again "
-                                    "and again"
-                                  : "growth: unknown; it takes three steps or more to tell");
+    report.lines.push_back(
+        judged ? "growth: no kind of allocation repeatedly outlives the step after its own"
+               : "growth: unknown; that needs three steps or more");
     return;
   }
   const std::string ranks_text =

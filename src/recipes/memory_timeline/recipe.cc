@@ -131,8 +131,8 @@ class MemoryPictures {
     for (const Rank& rank : ranks_) length = std::max(length, rank.part.end - rank.part.begin);
     const auto parts = static_cast<TimeNs>(kTimes);
     PageChart chart{.kind = PageChart::Kind::kHeat,
-                    .title = fmt::format("What each rank has allocated over time: the most in each "
-                                         "of {} parts of the time, by its begin in ms",
+                    .title = fmt::format("What each rank has allocated over time: the most in each"
+                                         " of {} parts of the time, by its begin in ms",
                                          kTimes),
                     .unit = unit_.Name(),
                     .label = "rank"};
@@ -253,8 +253,8 @@ std::vector<TextDocument> DocumentsOf(const std::string& stem, const RankMemory&
 
 constexpr Option<bool> kGzip =
     Switch("gzip",
-           "Pack the files of each rank with gzip: memory_timeline_0.json.gz and "
-           "memory_timeline_0.raw.json.gz");
+           "Pack the files of each rank with gzip: memory_timeline_0.json.gz and"
+           " memory_timeline_0.raw.json.gz");
 
 RankMemory MapMemoryTimeline(const RankTrace& trace, const RecipeArguments& arguments) {
   RankMemory part = MemoryOf(trace, ChosenStep(trace.steps, arguments));
@@ -308,18 +308,18 @@ void AddNotes(const Ranks& ranks, Report& report) {
   without.AppendTo("no memory of operators was recorded; collect with profile_memory=True",
                    report.notes);
   without_addresses.AppendTo(
-      "the trace has no addresses of memory, so which allocation a release ends is unknown; "
-      "collect "
-      "with a newer profiler",
+      "the trace has no addresses of memory, so which allocation a release ends is unknown;"
+      " collect"
+      " with a newer profiler",
       report.notes);
   without_totals.AppendTo(
-      "the allocators did not report their totals, so what was allocated before the capture is "
-      "unknown",
+      "the allocators did not report their totals, so what was allocated before the capture is"
+      " unknown",
       report.notes);
   if (beyond > 0) {
     report.notes.push_back(
-        fmt::format("up to {} are listed as held at the end that the allocators' totals do not "
-                    "have; the capture lacks their release",
+        fmt::format("up to {} are listed as held at the end that the allocators' totals do not"
+                    " have; the capture lacks their release",
                     AmountText(Quantity::kBytes, beyond)));
   }
 }

@@ -130,7 +130,7 @@ ScreenLines ModuleList(const Ranks& ranks) {
                   several ? fmt::format("{} ranks", ranks.size()) : RankText(ranks.front().rank),
                   text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
   if (collectives.Total() > 0) {
-    lines.push_back(fmt::format("collectives take {} {}{}; the list has kernels only",
+    lines.push_back(fmt::format("collectives take {} {}{} more; the list has kernels only",
                                 text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
                                 median));
   }

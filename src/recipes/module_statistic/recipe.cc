@@ -104,15 +104,15 @@ void AddNotes(const PartOfRank& part, Report& report) {
   const mpa::ModuleStatistic& statistic = part.part.statistic;
   if (statistic.rows.empty()) {
     report.notes.push_back(
-        fmt::format("{}: no modules with kernels; mark them with mstx ranges of the domain Module, "
-                    "or collect with with_stack=True or with_modules=True",
+        fmt::format("{}: no modules with kernels; mark modules with mstx ranges of the domain"
+                    " Module, or collect with with_stack=True or with_modules=True",
                     RankText(part.rank)));
     return;
   }
   if (statistic.source == ModuleSource::kPythonCalls) {
     report.notes.push_back(
-        fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls "
-                    "of the Python stack",
+        fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls"
+                    " of the Python stack",
                     RankText(part.rank)));
   }
   if (statistic.straddlers > 0) {

@@ -130,17 +130,21 @@ void AddMadeSheet(const Ranks& ranks, Report& report) {
                              "The number of the operator on its rank, in order of start."),
       TextColumn<&Item::op, &MadeOp::name>(
           "opName", 36,
-          "Its name as the profiler builds it: type, last digits of the group's number, number."),
-      CountColumn<&Item::op, &MadeOp::start>("startNs", 22, "Its begin on the device, in ns."),
-      CountColumn<&Item::op, &MadeOp::end>("endNs", 22, "Its end on the device, in ns."),
+          "Name of the operator as the profiler builds it: type, last digits of the group's number,"
+          " number."),
+      CountColumn<&Item::op, &MadeOp::start>("startNs", 22,
+                                             "Start of the operator on the device, in ns."),
+      CountColumn<&Item::op, &MadeOp::end>("endNs", 22,
+                                           "End of the operator on the device, in ns."),
       {NamedColumn("connectionId", Format::kInteger, 14,
                    "The connection of the mark; empty: it has none."),
        [](const Item& item) -> Cell {
          return item.op->link < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op->link);
        }},
-      TextColumn<&Item::op, &MadeOp::group>("groupName", 40, "Its communication group."),
-      TextColumn<&Item::op, &MadeOp::data_type>("dataType", 10, "The type of its elements."),
-      TextColumn<&Item::op, &MadeOp::count>("count", 12, "Its elements."),
+      TextColumn<&Item::op, &MadeOp::group>("groupName", 40,
+                                            "Communication group of the operator."),
+      TextColumn<&Item::op, &MadeOp::data_type>("dataType", 10, "Data type of the elements."),
+      TextColumn<&Item::op, &MadeOp::count>("count", 12, "Number of elements."),
       TextColumn<&Item::op, &MadeOp::type>("opType", 24, "The type of the operator.")};
   ItemSheet list("MSTX_COMMUNICATION_OP", columns);
   for (const auto& [id, part] : ranks) {
@@ -204,12 +208,12 @@ void AddMadeNotes(const Ranks& ranks, Report& report) {
   }
   if (broken > 0) {
     report.notes.push_back(
-        fmt::format("marks left out, they do not name a communication operator: {}", broken));
+        fmt::format("marks left out because they name no communication operator: {}", broken));
   }
   if (without_device > 0) {
     report.notes.push_back(fmt::format(
-        "marks of communication left out, because no task of the device belongs to them: {}; "
-        "collect with activities of the NPU",
+        "communication marks left out because no device task belongs to them: {}; collect with"
+        " activities of the NPU",
         without_device));
   }
 }
@@ -227,7 +231,7 @@ Verdict JudgeMstx2Commop(const RankFacts& facts) {
       .Refuse(facts.recorded.mstx == Recorded::kNo,
               "no marks of communication were recorded (mstx)", "mstx=True")
       .Refuse(facts.recorded.communication == Recorded::kYes,
-              "communication operators were recorded already", "")
+              "communication operators were recorded directly", "")
       .AddUnknown(facts.recorded.mstx, "marks (mstx)");
 }
 

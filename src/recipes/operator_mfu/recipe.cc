@@ -62,18 +62,19 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
           "op_name", 40, "The host operator that launched the kernel.", "Op Name"),
       TextColumn<&Item::row, &OperatorMfuRow::kernel>("kernel_name", 50, "The kernel.",
                                                       "Kernel Name"),
-      CountColumn<&Item::row, &OperatorMfuRow::start>(
-          "kernel_start(ns)", 22, "When it began, in ns since the epoch.", "Kernel Start(ns)"),
-      {NamedColumn("kernel_end(ns)", Format::kInteger, 22, "When it ended, in ns since the epoch.",
-                   "Kernel End(ns)"),
+      CountColumn<&Item::row, &OperatorMfuRow::start>("kernel_start(ns)", 22,
+                                                      "Start of the kernel, in ns since the epoch.",
+                                                      "Kernel Start(ns)"),
+      {NamedColumn("kernel_end(ns)", Format::kInteger, 22,
+                   "End of the kernel, in ns since the epoch.", "Kernel End(ns)"),
        [](const Item& item) -> Cell { return item.row->start + item.row->dur; }},
       CountColumn<&Item::row, &OperatorMfuRow::dur>(
-          "kernel_duration(ns)", 20, "How long it ran, in ns.", "Kernel Duration(ns)"),
-      {Share("mfu", 10, "Share of the chip's peak that it reached, 1 is all.", "MFU"),
+          "kernel_duration(ns)", 20, "Duration of the kernel, in ns.", "Kernel Duration(ns)"),
+      {Share("mfu", 10, "Share of the chip's peak that the kernel reached; 1 is the peak.", "MFU"),
        [](const Item& item) -> Cell {
          return IfKnown(item.row->mfu.use.Known(), item.row->mfu.use.ratio);
        }},
-      {Tera("actual_tflops", 14, "Operations per second that it reached, in 10^12."),
+      {Tera("actual_tflops", 14, "Operations per second that the kernel reached, in 10^12."),
        [](const Item& item) -> Cell {
          const Flops& flops = item.row->mfu.flops;
          return flops.Known() ? CellOf(Tflops(flops.count, item.row->dur)) : Cell();
@@ -88,8 +89,7 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
        }},
       TextColumn<&Item::row, &OperatorMfuRow::counted>(
           "flops_op_name", 30,
-          "What the operations are of: the recorded call or "
-          "the kernel's type."),
+          "Where the number of operations comes from: the recorded call or the kernel's type."),
       TextColumn<&Item::row, &OperatorMfuRow::input_shapes>("input_shapes", 40,
                                                             "Shapes of the inputs, joined by ';'."),
       TextColumn<&Item::row, &OperatorMfuRow::output_shapes>(
@@ -98,7 +98,7 @@ std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
   const std::vector<ColumnOf<Item>> own = {
       {NamedColumn("flops_source", Format::kText, 12, "recorded (by mfu_flops ranges) or shapes."),
        [](const Item& item) -> Cell { return Words(Text(item.row->mfu.source)); }},
-      {NamedColumn("compute_type", Format::kText, 12, "Data type in which it multiplies."),
+      {NamedColumn("compute_type", Format::kText, 12, "Data type in which the kernel multiplies."),
        [](const Item& item) -> Cell { return Words(Text(item.row->mfu.type)); }},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
        Member<&Item::row, &OperatorMfuRow::mfu, &KernelMfu::use_of_measured_clock>},
@@ -125,8 +125,7 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
           "work", 30, "Kind of work, such as matrix products; step and device span are wall time."),
       CountColumn<&Item::row, &MfuShare::kernels>("kernels", 10, "Number of kernels."),
       CountColumn<&Item::row, &MfuShare::duration>(
-          "duration(ns)", 16,
-          "Time of the kernels, in ns; of step and device span their wall time."),
+          "duration(ns)", 16, "Time of the kernels, in ns; for step and device span, wall time."),
       {Share("share_of_device_time", 22, "Share of the time of all kernels, 1 is all."),
        [](const Item& item) -> Cell { return CellOf(item.summary.ShareOfTime(*item.row)); }},
       {NamedColumn("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
@@ -136,8 +135,8 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
       {Tera("actual_tflops", 14, "Operations per second, in 10^12."),
        Member<&Item::row, &MfuShare::Tflops>},
       {Share("mfu", 10,
-             "Operations / (peak x duration), 1 is all: the share of the chip's peak that the "
-             "kernels or the whole step reached."),
+             "Operations / (peak x duration), 1 is all: the share of the chip's peak that the"
+             " kernels or the whole step reached."),
        Member<&Item::row, &MfuShare::Use>},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
        Member<&Item::row, &MfuShare::UseOfMeasuredClock>},
@@ -146,20 +145,21 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
 
 std::vector<ColumnOf<WasteItem>> WasteColumns() {
   using Item = WasteItem;
-  return {RankColumn<Item>(""),
-          TextColumn<&Item::row, &MfuWaste::op_type>("op_type", 30, "Type of the operator."),
-          TextColumn<&Item::row, &MfuWaste::kernel>("kernel_name", 50, "One of the kernels."),
-          TextColumn<&Item::row, &MfuWaste::input_shapes>("input_shapes", 40,
-                                                          "Shapes of the inputs, joined by ';'."),
-          {NamedColumn("compute_type", Format::kText, 12, "Data type in which they multiply."),
-           [](const Item& item) -> Cell { return Words(Text(item.row->type)); }},
-          CountColumn<&Item::row, &MfuWaste::count>("kernels", 10, "Number of kernels."),
-          CountColumn<&Item::row, &MfuWaste::duration>("duration(ns)", 16,
-                                                       "Time of the kernels, in ns."),
-          {Share("mfu", 10, "Share of the chip's peak that they reached, 1 is all."),
-           Member<&Item::row, &MfuWaste::use>},
-          CountColumn<&Item::row, &MfuWaste::wasted>("wasted(ns)", 16,
-                                                     "Their time beyond that at the peak, in ns.")};
+  return {
+      RankColumn<Item>(""),
+      TextColumn<&Item::row, &MfuWaste::op_type>("op_type", 30, "Type of the operator."),
+      TextColumn<&Item::row, &MfuWaste::kernel>("kernel_name", 50, "One of the kernels."),
+      TextColumn<&Item::row, &MfuWaste::input_shapes>("input_shapes", 40,
+                                                      "Shapes of the inputs, joined by ';'."),
+      {NamedColumn("compute_type", Format::kText, 12, "Data type in which the kernels multiply."),
+       [](const Item& item) -> Cell { return Words(Text(item.row->type)); }},
+      CountColumn<&Item::row, &MfuWaste::count>("kernels", 10, "Number of kernels."),
+      CountColumn<&Item::row, &MfuWaste::duration>("duration(ns)", 16,
+                                                   "Time of the kernels, in ns."),
+      {Share("mfu", 10, "Share of the chip's peak that the kernels reached; 1 is the peak."),
+       Member<&Item::row, &MfuWaste::use>},
+      CountColumn<&Item::row, &MfuWaste::wasted>(
+          "wasted(ns)", 16, "Time of the kernels beyond what they would take at the peak, in ns.")};
 }
 
 template <typename Item>
@@ -205,8 +205,8 @@ bool HasShapes(const RankTrace& trace) {
 constexpr Option<bool> kWithBackward =
     Switch("with_backward", "Also list the modules of the backward pass, as module_statistic does");
 constexpr Option<bool> kAsPythonTool = CompatSwitch(
-    "Use the rows, columns and rules of the Python tool: only kernels in mfu_flops ranges, each "
-    "with all operations of its range, unknown types as FP16");
+    "Use the rows, columns and rules of the Python tool: only kernels in mfu_flops ranges, each"
+    " with all operations of its range, unknown types as FP16");
 
 Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   const ThreadGroups groups(trace);
@@ -240,16 +240,18 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
   if (std::ranges::none_of(rows, [](const auto& row) { return row.mfu.flops.Known(); })) {
     report.notes.push_back(
         rank.part.has_shapes
-            ? fmt::format("{}: no kernel of known operations; its {} have shapes", name,
+            ? fmt::format("{}: no kernel with a known number of operations; {} have shapes", name,
                           rank.part.on_gpu ? "operators" : "kernels")
             : fmt::format(
-                  "{}: no kernel of known operations; collect with {}, which records shapes", name,
+                  "{}: no kernel with a known number of operations; collect with {}, which records"
+                  " shapes",
+                  name,
                   rank.part.on_gpu ? "record_shapes=True" : "profiler_level Level1 or higher"));
     return;
   }
   if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
     report.notes.push_back(
-        fmt::format("{}: no MFU, because the peak of the chip is not known: give --peak_tflops{}",
+        fmt::format("{}: no MFU, because the peak of the chip is unknown: give --peak_tflops{}",
                     name, rank.part.on_gpu ? "" : ", or keep PROF_*/device_*/info.json"));
   }
   AddImpossibleMfu(name, rank.part.rated, report);
@@ -287,8 +289,8 @@ Verdict JudgeOperatorMfu(const RankFacts& facts) {
       .Refuse(facts.recorded.kernel_types == Recorded::kNo, "kernels have no types and shapes",
               "profiler_level=Level1")
       .AddLack(facts.recorded.chip == Recorded::kNo,
-               "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the "
-               "peak",
+               "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the"
+               " peak",
                "--ai_core_num and --aic_frequency, or --peak_tflops")
       .AddLack(facts.recorded.host_ops == Recorded::kNo,
                "no host operators: the operators and modules of kernels are unknown",

@@ -152,13 +152,14 @@ void AddP2pSheet(const Ranks& ranks, Report& report) {
          return item.row->id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.row->id);
        }},
       TextColumn<&Item::row, &P2pOp::name>("opName", 30, "The operator."),
-      CountColumn<&Item::row, &P2pOp::start>("startNs", 22, "Its begin, in ns."),
-      CountColumn<&Item::row, &P2pOp::end>("endNs", 22, "Its end, in ns."),
-      TextColumn<&Item::row, &P2pOp::group>("groupName", 40, "Its communication group."),
+      CountColumn<&Item::row, &P2pOp::start>("startNs", 22, "Start of the operator, in ns."),
+      CountColumn<&Item::row, &P2pOp::end>("endNs", 22, "End of the operator, in ns."),
+      TextColumn<&Item::row, &P2pOp::group>("groupName", 40,
+                                            "Communication group of the operator."),
       {NamedColumn("opConnectionId", Format::kText, 18,
-                   "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a "
-                   "transfer have the same. Empty where the tasks do not name one sender and one "
-                   "receiver."),
+                   "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a"
+                   " transfer have the same. Empty where the tasks do not name one sender and one"
+                   " receiver."),
        [](const Item& item) -> Cell {
          return item.row->connection.empty() ? Cell(NoNumber::kUnknown)
                                              : Cell(item.row->connection);
@@ -210,7 +211,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
                   ranks.size(), pairs));
   report.lines.push_back(fmt::format("  operators without their other end: {}", ops - paired));
   if (ways.empty()) return;
-  report.lines.push_back("how long receivers waited for the begin of the sender, in ms:");
+  report.lines.push_back("how long receivers waited for the sender to begin, in ms:");
   const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
                             ScreenMs("min", 10), ScreenMs("median", 10), ScreenMs("max", 10)});
   report.lines.push_back(list.Heading());
@@ -242,24 +243,24 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
     report.notes.push_back(
         ranks.front().part.on_gpu
             ? "traces of GPUs do not name the ends of transfers, so none are paired"
-            : "no send and receive operators (hcom_send__, hcom_receive__) were recorded; "
-              "pipelines "
-              "have them, collected with profiler_level=Level1");
+            : "no send and receive operators (hcom_send__, hcom_receive__) were recorded;"
+              " pipelines"
+              " have them, collected with profiler_level=Level1");
   }
   if (unknown > contradictions) {
     report.notes.push_back(fmt::format(
-        "operators without a connection, because their tasks name no sender and receiver: "
-        "{}; collect with profiler_level=Level1",
+        "operators without a connection because their tasks name no sender and receiver: {};"
+        " collect with profiler_level=Level1",
         unknown - contradictions));
   }
   if (contradictions > 0) {
     report.notes.push_back(fmt::format(
-        "operators without a connection, because their tasks name several senders or receivers: {}",
+        "operators without a connection because their tasks name several senders or receivers: {}",
         contradictions));
   }
   if (foreign > 0) {
     report.notes.push_back(fmt::format(
-        "tasks left out, because their group is not that of their operator: {}", foreign));
+        "tasks left out because their group differs from that of their operator: {}", foreign));
   }
 }
 

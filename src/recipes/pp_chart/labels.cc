@@ -16,7 +16,7 @@ namespace {
 
 bool IsSize(std::int64_t number) { return number > 0 && number <= kMaxRanks; }
 
-// A size that the job states; 1 where it does not, empty where it makes no sense.
+// A size that the job states; 1 where it states none, empty where it is invalid.
 std::optional<std::int64_t> SizeIn(const nlohmann::json& args, const char* name) {
   const auto found = args.find(name);
   if (found == args.end()) return 1;

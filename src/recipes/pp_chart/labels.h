@@ -52,7 +52,7 @@ struct PipelineLayout {
 };
 
 inline constexpr std::string_view kTypes[] = {"1f1b", "dualpipev"},
-                                  kAsCaptured = "as the capture says";
+                                  kAsCaptured = "from the capture";
 inline constexpr Option<std::string> kType{.name = "pp_type",
                                            .type_name = "NAME",
                                            .help = "Kind of the pipeline",

@@ -61,14 +61,15 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
   const std::vector<ColumnOf<Item>> columns = {
       TextColumn<&Item::box, &LabelledBox::name>(
           "name", 14,
-          "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward "
-          "pass of 3 and the backward pass of 5."),
+          "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward"
+          " pass of 3 and the backward pass of 5."),
       CountColumn<&Item::box, &LabelledBox::start>("startNs", 22,
-                                                   "Its begin on the device, in ns."),
-      CountColumn<&Item::box, &LabelledBox::end>("endNs", 22, "Its end on the device, in ns."),
+                                                   "Start of the pass on the device, in ns."),
+      CountColumn<&Item::box, &LabelledBox::end>("endNs", 22,
+                                                 "End of the pass on the device, in ns."),
       CountColumn<&Item::box, &LabelledBox::type>(
           "type", 8,
-          "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
+          "0 for FP, 1 for BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
       CountColumn<&Item::rank, kRank>("rank", 8, "The rank.")};
   ItemSheet list("StepTaskInfo", columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -146,25 +147,25 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
   }
   if (!empty.empty()) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no marked forward or backward passes on the device (first: {}); mark "
-        "them with mstx ranges on a stream, named *forward* and *backward*",
+        "{} of {} ranks have no marked forward or backward passes on the device (first: {}); mark"
+        " them with mstx ranges on a stream, named *forward* and *backward*",
         empty.size(), ranks.size(), RankText(empty.front())));
   }
   if (without_device > 0) {
     report.notes.push_back(
-        fmt::format("passes left out, because they have no stream and no time on the device: {}",
+        fmt::format("passes left out because they have no stream and no time on the device: {}",
                     without_device));
   }
   if (misfit.steps > 0) {
     report.notes.push_back(fmt::format(
-        "steps that do not fit the schedule and keep the names FP and BP: {}; the first is step {} "
-        "of {}, {} passes instead of {}; see --pp_type, --microbatch_num, --pp",
+        "steps that do not fit the schedule and keep the names FP and BP: {}; the first is step {}"
+        " of {}, with {} passes instead of {}; see --pp_type, --microbatch_num, --pp",
         misfit.steps, misfit.step, RankText(misfit.rank), misfit.found, misfit.expected));
   }
   if (misfit.unknown_stages > 0) {
     report.notes.push_back(fmt::format(
-        "{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give "
-        "--tp, --pp, --dp and --microbatch_num (at least twice --pp)",
+        "{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give"
+        " --tp, --pp, --dp and --microbatch_num (at least twice --pp)",
         misfit.unknown_stages,
         layout.stages && layout.micro_batches ? "contradictory" : "unknown"));
   }

@@ -214,24 +214,21 @@ class JobMaker {
     }
     if (!has_role && has_directory) {
       Fail(ErrorKind::kInput,
-           "rl_roles: the captures below directories of roles hold no work of a device; collect "
-           "with the activity NPU");
+           "rl_roles: the captures below the role directories hold no device work; collect with the"
+           " activity NPU");
     }
     if (!has_role) {
       Fail(ErrorKind::kInput,
-           "rl_roles: no roles of reinforcement learning found: neither directories "
-           "(\"actor_update\") nor ranges (\"generate_sequences\") have the name of a role; give "
-           "the "
-           "directory that holds those of the roles, or mark roles with mstx or record_function, "
-           "see "
-           "docs/rl.md");
+           "rl_roles: no roles of reinforcement learning found: neither directories"
+           " (\"actor_update\") nor ranges (\"generate_sequences\") have the name of a role; give"
+           " the directory that holds the role directories, or mark roles with mstx or"
+           " record_function, see docs/rl.md");
     }
     const HostClocks clocks = AlignHosts(captures);
     if (!clocks.unaligned.empty()) {
       job_.notes.push_back(fmt::format(
-          "the clocks of {} are not aligned with the others: no three collectives of ranks on both "
-          "were captured, so gaps and overlaps of roles are only as good as the clocks of the "
-          "hosts",
+          "the clocks of {} are not aligned with the others: no three collectives of ranks on both"
+          " were captured, so gaps and overlaps of roles are only as accurate as the hosts' clocks",
           FirstOf(clocks.unaligned)));
     }
     const std::vector<CapturedOn> on = FindDevices(ranks_);
@@ -250,8 +247,8 @@ class JobMaker {
     if (!without.empty()) {
       job_.partial = true;
       job_.notes.push_back(fmt::format(
-          "{} of {} captures are left out, because no directory or range names their role, or they "
-          "hold no work of a device: {}",
+          "{} of {} captures are left out because no directory or range names their role, or"
+          " because they hold no device work: {}",
           without.size(), ranks_.size(), FirstOf(without)));
     }
   }
@@ -330,8 +327,8 @@ class JobMaker {
       }
       if (missing.empty()) continue;
       job_.notes.push_back(fmt::format(
-          "iteration {}: {} was not captured on {} {}, where other roles ran; it counts as "
-          "not running there",
+          "iteration {}: {} was not captured on {} {}, where other roles ran; it counts as"
+          " not running there",
           key.first, key.second, Plural(static_cast<std::int64_t>(missing.size()), "rank"),
           FirstOf(missing)));
     }
@@ -362,8 +359,8 @@ class JobMaker {
       }
       if (apart.empty() || of_devices.size() < 2) continue;
       job_.notes.push_back(fmt::format(
-          "iteration {}: {} overlaps no other capture of {}; it may be of another iteration, or of "
-          "a host with another clock",
+          "iteration {}: {} overlaps no other capture of {}; it may belong to another iteration, or"
+          " to a host with another clock",
           key.first, FirstOf(apart), key.second));
     }
   }

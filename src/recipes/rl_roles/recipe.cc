@@ -27,13 +27,15 @@ namespace {
 // The columns of what devices did, which `kTimes` leads to.
 template <auto... kTimes>
 auto TimeColumns() {
-  return std::vector{
-      CountColumn<kTimes..., &DeviceTimes::computing>("computingNs", 14, "Kernels compute, in ns."),
-      CountColumn<kTimes..., &DeviceTimes::communication>(
-          "communicationNs", 14, "Communication that no kernel hides, with waiting, in ns."),
-      CountColumn<kTimes..., &DeviceTimes::copies>("copyNs", 14, "Copies alone, in ns."),
-      CountColumn<kTimes..., &DeviceTimes::free>("freeNs", 14,
-                                                 "The device had nothing to do, in ns.")};
+  return std::vector{CountColumn<kTimes..., &DeviceTimes::computing>(
+                         "computingNs", 14, "Time in which kernels compute, in ns."),
+                     CountColumn<kTimes..., &DeviceTimes::communication>(
+                         "communicationNs", 14,
+                         "Time of communication that no kernel hides, with waiting, in ns."),
+                     CountColumn<kTimes..., &DeviceTimes::copies>(
+                         "copyNs", 14, "Time in which nothing but copies runs, in ns."),
+                     CountColumn<kTimes..., &DeviceTimes::free>(
+                         "freeNs", 14, "Time in which the device had nothing to do, in ns.")};
 }
 
 Cell OfTail(const IterationAccount& item, TimeNs time) {
@@ -43,16 +45,19 @@ Cell OfTail(const IterationAccount& item, TimeNs time) {
 SheetColumns<IterationAccount> IterationColumns() {
   using Item = IterationAccount;
   return {
-      CountColumn<&Item::iteration>("iteration", 10,
-                                    "As directories number it, else counted from 0."),
-      CountColumn<&Item::time, &Interval::begin>("startNs", 20, "Begin of the first role, in ns."),
-      CountColumn<&Item::Wall>("wallNs", 14, "From there to the end of the last role, in ns."),
-      CountColumn<&Item::devices>("devices", 8, "Devices that run a role in it."),
-      CountColumn<&Item::DeviceTime>("deviceTimeNs", 14, "wallNs of all these devices, in ns."),
+      CountColumn<&Item::iteration>(
+          "iteration", 10, "Number of the iteration, from the directories or else counted from 0."),
+      CountColumn<&Item::time, &Interval::begin>("startNs", 20, "Start of the first role, in ns."),
+      CountColumn<&Item::Wall>(
+          "wallNs", 14, "Time from the start of the first role to the end of the last one, in ns."),
+      CountColumn<&Item::devices>("devices", 8,
+                                  "Number of devices that run a role in the iteration."),
+      CountColumn<&Item::DeviceTime>("deviceTimeNs", 14,
+                                     "wallNs times the number of devices, in ns."),
       CountColumn<&Item::RoleTime>(
           "roleNs", 14,
-          "Time of roles on devices, in ns; with the next three columns, less sharedNs, it is "
-          "deviceTimeNs."),
+          "Time of roles on devices, in ns; roleNs plus the next three columns minus sharedNs is"
+          " deviceTimeNs."),
       CountColumn<&Item::bubble>("bubbleNs", 14,
                                  "Device time in which no role runs anywhere, in ns."),
       CountColumn<&Item::waiting>(
@@ -60,24 +65,33 @@ SheetColumns<IterationAccount> IterationColumns() {
       CountColumn<&Item::other>("otherIterationNs", 14,
                                 "Device time in roles of other iterations, in ns."),
       CountColumn<&Item::shared>("sharedNs", 14,
-                                 "Counted twice, because two roles run on one device, in ns."),
+                                 "Time counted twice because two roles run on one device, in ns."),
       CountColumn<&Item::BubbleWall>("bubbleWallNs", 14, "Time in which no role runs, in ns."),
-      CountColumn<&Item::tail, &Tail::devices>("rolloutDevices", 10, "Devices that generate."),
+      CountColumn<&Item::tail, &Tail::devices>("rolloutDevices", 10,
+                                               "Number of devices that generate."),
       ComputedColumn<Item>("firstFinishNs", Format::kInteger,
-                           "When the first device had generated all, from the begin, in ns.",
+                           "Time from the start of the iteration until the first device had"
+                           " generated everything, in ns.",
                            [](const Item& item) { return OfTail(item, item.tail.first); }),
-      ComputedColumn<Item>("medianFinishNs", Format::kInteger, "The same of the median device.",
+      ComputedColumn<Item>("medianFinishNs", Format::kInteger,
+                           "Time from the start of the"
+                           " iteration until the median device"
+                           " had generated everything, in ns.",
                            [](const Item& item) { return OfTail(item, item.tail.median); }),
-      ComputedColumn<Item>("lastFinishNs", Format::kInteger, "The same of the last device.",
+      ComputedColumn<Item>("lastFinishNs", Format::kInteger,
+                           "Time from the start of the iteration"
+                           " until the last device had generated"
+                           " everything, in ns.",
                            [](const Item& item) { return OfTail(item, item.tail.last); }),
-      CountColumn<&Item::tail, &Tail::last_rank, kRank>("lastRank", 8,
-                                                        "The rank of the last device."),
+      CountColumn<&Item::tail, &Tail::last_rank, kRank>(
+          "lastRank", 8, "The rank of the device that finished last."),
       CountColumn<&Item::tail, &Tail::idle>(
           "tailIdleNs", 14,
           "Device time between the finish of a device and that of the last, in ns."),
       NumberColumn<&Item::tail, &Tail::IdlePercent>(
           "tailIdlePercent", Format::kDecimals2, 14,
-          "Its share of the device time from the begin of the rollout to the last finish.")};
+          "tailIdleNs as a share of the device time from the start of the rollout to the last"
+          " finish, in percent.")};
 }
 
 struct RoleItem {
@@ -88,77 +102,83 @@ struct RoleItem {
 SheetColumns<RoleItem> RoleColumns() {
   using Item = RoleItem;
   return Joined<Item>(
-      {CountColumn<&Item::role, &RoleAccount::iteration>("iteration", 10, "As in RlIterations."),
+      {CountColumn<&Item::role, &RoleAccount::iteration>(
+           "iteration", 10, "Number of the iteration, as in RlIterations."),
        TextColumn<&Item::role, &RoleAccount::role>(
            "role", 22, "The role, by one name for all names that frameworks give it."),
        TextColumn<&Item::role, &RoleAccount::Kind>(
            "kind", 14,
            "rollout, log prob, reference, reward, values, update, weight sync or other."),
-       CountColumn<&Item::role, &RoleAccount::devices>("devices", 8, "Devices that run it."),
+       CountColumn<&Item::role, &RoleAccount::devices>("devices", 8,
+                                                       "Number of devices that run the role."),
        ComputedColumn<Item>(
            "startNs", Format::kInteger,
-           "When the first device begins it, from the begin of the iteration, in ns.",
+           "When the first device begins the role, in ns after the start of the iteration.",
            [](const Item& item) -> Cell { return item.role->begin - item.iteration->time.begin; }),
        ComputedColumn<Item>(
-           "endNs", Format::kInteger, "When the last device ends it, likewise.",
+           "endNs", Format::kInteger,
+           "When the last device ends the role, in ns after the start of the iteration.",
            [](const Item& item) -> Cell { return item.role->end - item.iteration->time.begin; }),
-       CountColumn<&Item::role, &RoleAccount::wall>("wallNs", 14,
-                                                    "Time in which any device runs it, in ns."),
+       CountColumn<&Item::role, &RoleAccount::wall>(
+           "wallNs", 14, "Time in which any device runs the role, in ns."),
        CountColumn<&Item::role, &RoleAccount::overlap>(
-           "overlapNs", 14, "Of it, time in which another role runs as well, in ns."),
+           "overlapNs", 14, "Part of wallNs in which another role runs as well, in ns."),
        CountColumn<&Item::role, &RoleAccount::DeviceTime>(
            "deviceNs", 14,
-           "Time of all devices in it, in ns; the next four columns add up to it.")},
+           "Time of all devices in the role, in ns; the next four columns add up to it.")},
       TimeColumns<&Item::role, &RoleAccount::times>(),
       {CountColumn<&Item::role, &RoleAccount::waiting>(
            "waitingNs", 14,
-           "Time of devices without a role while this one runs elsewhere, in ns. Where several "
-           "run, it "
-           "is of the one that began first."),
+           "Time in which devices have no role while this one runs elsewhere, in ns. Where several"
+           " roles run, it counts for the one that began first."),
        CountColumn<&Item::role, &RoleAccount::gain>(
            "halvingGainNs", 14,
-           "By how much all iterations together were shorter if the role took half as long, in "
-           "ns.")});
+           "How much shorter all iterations together would be if the role took half as long, in"
+           " ns.")});
 }
 
 SheetColumns<Bubble> BubbleColumns() {
-  return {CountColumn<&Bubble::iteration>("iteration", 10, "As in RlIterations."),
-          CountColumn<&Bubble::time, &Interval::begin>("startNs", 20, "Begin, in ns."),
-          ComputedColumn<Bubble>(
-              "durationNs", Format::kInteger, "How long no role runs, in ns.",
-              [](const Bubble& one) -> Cell { return one.time.end - one.time.begin; }),
-          TextColumn<&Bubble::before>("before", 22, "The role that ended last."),
-          TextColumn<&Bubble::behind>("behind", 22, "The role that begins.")};
+  return {
+      CountColumn<&Bubble::iteration>("iteration", 10,
+                                      "Number of the iteration, as in RlIterations."),
+      CountColumn<&Bubble::time, &Interval::begin>("startNs", 20, "Start of the bubble, in ns."),
+      ComputedColumn<Bubble>(
+          "durationNs", Format::kInteger, "How long no role runs, in ns.",
+          [](const Bubble& one) -> Cell { return one.time.end - one.time.begin; }),
+      TextColumn<&Bubble::before>("before", 22, "The role that ended last."),
+      TextColumn<&Bubble::behind>("behind", 22, "The role that begins.")};
 }
 
 SheetColumns<JobRun> RunColumns() {
   using Item = JobRun;
   return Joined<Item>(
-      {CountColumn<&Item::iteration>("iteration", 10, "As in RlIterations."),
-       TextColumn<&Item::run, &RoleRun::role>("role", 22, "As in RlRoles."),
+      {CountColumn<&Item::iteration>("iteration", 10,
+                                     "Number of the iteration, as in RlIterations."),
+       TextColumn<&Item::run, &RoleRun::role>("role", 22, "The role, as in RlRoles."),
        CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
-       CountColumn<&Item::device>("device", 8, "A number that is given to each device of the job."),
+       CountColumn<&Item::device>("device", 8, "Number given to each device of the job."),
        TextColumn<&Item::capture, &CaptureRoles::host>("host", 20, "The host; empty: unknown."),
        TextColumn<&Item::capture, &CaptureRoles::group>(
            "directory", 24, "The directories that lead to the capture."),
        TextColumn<&Item::capture, &CaptureRoles::name>("capture", 36, "The capture."),
-       CountColumn<&Item::begin>("startNs", 20, "Begin on the common clock, in ns."),
+       CountColumn<&Item::begin>("startNs", 20, "Start of the run on the common clock, in ns."),
        CountColumn<&Item::Length>("durationNs", 14,
-                                  "Its length, in ns; the next four columns add up to it.")},
+                                  "Length of the run, in ns; the next four columns add up to it.")},
       TimeColumns<&Item::run, &RoleRun::times>(),
       {ComputedColumn<Item>("finishNs", Format::kInteger,
-                            "From its begin to the end of its last kernel, of a server that of its "
-                            "last step, in ns.",
+                            "Time from the start of the run to the end of its last kernel, or for a"
+                            " server of its last step, in ns.",
                             [](const Item& item) -> Cell { return item.finish - item.begin; }),
        CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::steps>(
-           "decodeSteps", 14, "Steps that only decode; 0: none are named."),
+           "decodeSteps", 14, "Number of steps that only decode; 0: none are named."),
        CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::few>(
            "fewRequestSteps", 14,
-           "Those of them with a quarter of the requests of the largest one, or less."),
+           "Number of steps that only decode, with at most a quarter of the requests of the largest"
+           " one."),
        CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::time>(
            "decodeNs", 14, "Time of the steps that decode, in ns."),
        CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::few_time>(
-           "fewRequestNs", 14, "Of those with few requests, in ns."),
+           "fewRequestNs", 14, "Time of the decode steps with few requests, in ns."),
        CountColumn<&Item::run, &RoleRun::decode, &DecodeSteps::largest>(
            "largestBatch", 14, "Requests of the largest step.")});
 }
@@ -207,7 +227,7 @@ void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
   const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
   const auto count = static_cast<std::int64_t>(accounts.size());
   report.lines.push_back(best->gain > 0
-                             ? fmt::format("scale {}: half of its time saves {:.1f} % of the {}",
+                             ? fmt::format("scale {}: halving its time saves {:.1f} % of the {}",
                                            ShortenName(Printable(best->role), NameColumns(28)),
                                            PercentOf(best->gain, all), Plural(count, "iteration"))
                              : std::string("no role alone makes the iteration shorter"));
@@ -334,8 +354,8 @@ void NoteLongBubbles(const std::vector<IterationAccount>& accounts, Report& repo
       const TimeNs length = bubble.time.end - bubble.time.begin;
       if (length <= account.Wall() - account.BubbleWall()) continue;
       report.notes.push_back(fmt::format(
-          "iteration {}: between {} and {} no role runs for {}, longer than all roles together; "
-          "the captures may be of different iterations, or lack the roles between them",
+          "iteration {}: between {} and {} no role runs for {}, longer than all roles together;"
+          " the captures may be of different iterations, or lack the roles between them",
           account.iteration, bubble.before, bubble.behind, AmountText(Quantity::kTime, length)));
     }
   }

@@ -119,19 +119,23 @@ template <auto... kTimes>
 auto PartColumns() {
   using enum ServingPart;
   return std::vector{
-      CountColumn<kTimes..., kAt<kAttention>>("attentionNs", 14, "Kernels of attention, in ns."),
-      CountColumn<kTimes..., kAt<kMatrix>>("matrixNs", 14,
-                                           "Other matrix products and convolutions, in ns."),
+      CountColumn<kTimes..., kAt<kAttention>>("attentionNs", 14,
+                                              "Time of attention kernels, in ns."),
+      CountColumn<kTimes..., kAt<kMatrix>>(
+          "matrixNs", 14, "Time of other matrix products and convolutions, in ns."),
       CountColumn<kTimes..., kAt<kSampling>>("samplingNs", 14,
-                                             "Kernels that choose tokens, in ns."),
-      CountColumn<kTimes..., kAt<kOtherKernel>>("otherKernelNs", 14, "All other kernels, in ns."),
+                                             "Time of kernels that choose tokens, in ns."),
+      CountColumn<kTimes..., kAt<kOtherKernel>>("otherKernelNs", 14,
+                                                "Time of all other kernels, in ns."),
       CountColumn<kTimes..., kAt<kCommunication>>(
-          "communicationNs", 14, "Communication that no kernel hides, without waiting, in ns."),
-      CountColumn<kTimes..., kAt<kWaiting>>("waitingNs", 14,
-                                            "Waiting for other ranks or engines, in ns."),
-      CountColumn<kTimes..., kAt<kCopiesAlone>>("copyNs", 14, "Copies alone, in ns."),
+          "communicationNs", 14,
+          "Time of communication that no kernel hides, without waiting, in ns."),
+      CountColumn<kTimes..., kAt<kWaiting>>(
+          "waitingNs", 14, "Time spent waiting for other ranks or engines, in ns."),
+      CountColumn<kTimes..., kAt<kCopiesAlone>>("copyNs", 14,
+                                                "Time in which nothing but copies runs, in ns."),
       CountColumn<kTimes..., kAt<kHost>>(
-          "hostNs", 14, "The device had nothing to do, also between steps, in ns.")};
+          "hostNs", 14, "Time in which the device had nothing to do, also between steps, in ns.")};
 }
 
 // The same where the group is of this phase. A token of a prompt and one that is generated take
@@ -155,26 +159,31 @@ SheetColumns<PhaseGroup> PhaseColumns() {
   return Joined<Item>(
       {TextColumn<&Item::Phase>("phase", 10, "prefill, decode, mixed, dummy or unknown."),
        TextColumn<&Item::Size>("size", 22,
-                               "Steps of one size are counted together: of decoding the requests, "
-                               "or the size of the graph; else the tokens."),
-       CountColumn<&Item::Count>("steps", 8, "How many steps there are, of all ranks."),
+                               "Size of the steps, which are counted together: for decode steps the"
+                               " requests or the size of the graph, else the tokens."),
+       CountColumn<&Item::Count>("steps", 8, "Number of steps, over all ranks."),
        CountColumn<&Item::warm_up>("warmUpSteps", 12,
-                                   "Steps that are left out, because they warm up."),
-       CountColumn<&Item::ranks>("ranks", 8, "How many ranks have such steps."),
-       ComputedColumn<Item>("minNs", Format::kInteger, "The shortest step, in ns.", LengthCell<0>),
-       ComputedColumn<Item>("q1Ns", Format::kInteger, "First quartile, in ns.", LengthCell<25>),
-       ComputedColumn<Item>("medianNs", Format::kInteger, "Median, in ns.", LengthCell<50>),
-       ComputedColumn<Item>("q3Ns", Format::kInteger, "Third quartile, in ns.", LengthCell<75>),
-       ComputedColumn<Item>("maxNs", Format::kInteger, "The longest step, in ns.", LengthCell<100>),
+                                   "Number of warm-up steps, which are left out."),
+       CountColumn<&Item::ranks>("ranks", 8, "Number of ranks with such steps."),
+       ComputedColumn<Item>("minNs", Format::kInteger, "Time of the shortest step, in ns.",
+                            LengthCell<0>),
+       ComputedColumn<Item>("q1Ns", Format::kInteger, "First quartile of the steps, in ns.",
+                            LengthCell<25>),
+       ComputedColumn<Item>("medianNs", Format::kInteger, "Median of the steps, in ns.",
+                            LengthCell<50>),
+       ComputedColumn<Item>("q3Ns", Format::kInteger, "Third quartile of the steps, in ns.",
+                            LengthCell<75>),
+       ComputedColumn<Item>("maxNs", Format::kInteger, "Time of the longest step, in ns.",
+                            LengthCell<100>),
        ComputedColumn<Item>("timePerPromptTokenNs", Format::kInteger,
-                            "Of prefill: median of the step by tokens of the prompts, in ns.",
+                            "Prefill: median of the step time divided by the prompt tokens, in ns.",
                             TokenTimeCell<ServingPhase::kPrefill>),
-       ComputedColumn<Item>("timeToNextTokenNs", Format::kInteger,
-                            "Of decode: median of how long a request waits for its next token, "
-                            "in ns.",
-                            TokenTimeCell<ServingPhase::kDecode>),
+       ComputedColumn<Item>(
+           "timeToNextTokenNs", Format::kInteger,
+           "Decode: median of the time until a request gets its next token, in ns.",
+           TokenTimeCell<ServingPhase::kDecode>),
        ComputedColumn<Item>("tokensPerSecond", Format::kDecimals2,
-                            "Tokens that an engine reads and generates in a second of such steps.",
+                            "Tokens that an engine reads and generates per second of such steps.",
                             [](const Item& item) { return kIfKnown(TokensPerSecond(item)); }),
        CountColumn<&Item::sum>("sumNs", 14,
                                "Time of all steps, in ns; the next columns add up to it.")},
@@ -203,17 +212,19 @@ SheetColumns<StepItem> StepColumns() {
            "graphSize", 14, "Requests for which the captured graph was made."),
        NumberColumn<&Item::step, &ServingAccount::batch, &ServingBatch::Padding>(
            "paddingPercent", Format::kDecimals2, 14,
-           "The part of the graph that computed for no request, in percent."),
-       CountColumn<&Item::step, &ServingAccount::is_warm_up>("warmUp", 14, "1: the step warms up."),
+           "Share of the graph that computed for no request, in percent."),
+       CountColumn<&Item::step, &ServingAccount::is_warm_up>("warmUp", 14, "1: a warm-up step."),
        CountColumn<&Item::step, &ServingAccount::window, &Interval::begin>(
-           "startNs", 14, "Begin on the device, in ns."),
+           "startNs", 14, "Start of the step on the device, in ns."),
        CountColumn<&Item::step, &ServingAccount::Length>(
            "durationNs", 14, "Time to the next step, in ns; the last columns add up to it."),
        ComputedColumn<Item>(
-           "timePerPromptTokenNs", Format::kInteger, "As in ServingPhases, of this step.",
+           "timePerPromptTokenNs", Format::kInteger,
+           "Prefill: time of the step divided by the prompt tokens, in ns.",
            [](const Item& item) { return StepTokenTimeCell<ServingPhase::kPrefill>(*item.step); }),
        ComputedColumn<Item>(
-           "timeToNextTokenNs", Format::kInteger, "As in ServingPhases, of this step.",
+           "timeToNextTokenNs", Format::kInteger,
+           "Decode: time until a request gets its next token, in ns.",
            [](const Item& item) { return StepTokenTimeCell<ServingPhase::kDecode>(*item.step); })},
       PartColumns<&Item::step, &ServingAccount::times>());
 }
@@ -281,9 +292,9 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
     }
   }
   if (computed == asked) return;
-  report.lines.push_back(fmt::format(
-      "padding: graphs computed for {} requests and {} were there, {:.1f} % are in vain", computed,
-      asked, PercentOf(computed - asked, computed)));
+  report.lines.push_back(
+      fmt::format("padding: graphs computed for {} requests but {} were there, {:.1f} % wasted",
+                  computed, asked, PercentOf(computed - asked, computed)));
 }
 
 void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
@@ -323,7 +334,7 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
                                          NameOfTokenTime(group->batch.phase)));
     }
     if (std::ranges::any_of(group->steps, &ServingAccount::is_cut))
-      report.lines.emplace_back("  time by token unknown: the last step has lost its end");
+      report.lines.emplace_back("  time per token unknown: the end of the last step is missing");
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);
@@ -350,11 +361,10 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
   for (const auto& rank : ranks) without += rank.part.steps.empty() ? 1 : 0;
   if (without > 0) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\", "
-        "\"decode[..]\", \"prepare input\"), and no kernels tell them; to see phases let the "
-        "server "
-        "name its steps while it is profiled, or record with record_shapes=True, see "
-        "docs/serving.md",
+        "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\","
+        " \"decode[..]\", \"prepare input\"), and no kernels show them; to see phases let the"
+        " server name its steps while it is profiled, or record with record_shapes=True, see"
+        " docs/serving.md",
         without, ranks.size()));
   }
   const std::vector<PhaseGroup> groups = GroupSteps(ranks);

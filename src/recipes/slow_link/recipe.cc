@@ -49,15 +49,14 @@ struct LinkSumItem {
 std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
   return Joined<LinkSumItem>(
       {{NamedColumn("opTypeRelatedRanksDataSize", Format::kText, 36,
-                    "Type of the collectives, how many ranks take part, and the bytes."),
+                    "Type of the collectives, number of ranks that take part, and bytes."),
         [](const LinkSumItem& item) -> Cell {
           return fmt::format("{}{}_{}", item.same->type, item.same->ranks, item.same->bytes);
         }}},
       StatsColumns<LinkSumItem>(),
       {NumberColumn<&LinkSumItem::same, &LinkClass::offset>(
            "offsetRatio", Format::kDecimals2, 10,
-           "How far the farthest time of transfer is from the mean, in "
-           "standard deviations."),
+           "Largest distance of a transfer time from the mean, in standard deviations."),
        CountColumn<&LinkSumItem::max_rank, kRank>(
            "maxRank", 10, "First rank of the collective with the longest transfer."),
        CountColumn<&LinkSumItem::min_rank, kRank>(
@@ -74,12 +73,13 @@ std::vector<ColumnOf<LinkItem>> LinkColumns() {
        [](const LinkItem& item) -> Cell { return item.part.rows[item.row->member.row].dur; }},
       TextColumn<&LinkItem::row, &LinkRow::op, &CollectiveInstance::name>("opName", 36,
                                                                           "The collective."),
-      TextColumn<&LinkItem::same, &LinkClass::type>("opType", 20, "Its type."),
+      TextColumn<&LinkItem::same, &LinkClass::type>("opType", 20, "Type of the collective."),
       {NamedColumn("dataType", Format::kText, 10, "Type of the elements."),
        [](const LinkItem& item) -> Cell {
          return item.part.texts[item.part.rows[item.row->member.row].data_type];
        }},
-      CountColumn<&LinkItem::same, &LinkClass::bytes>("dataSize", 14, "Bytes."),
+      CountColumn<&LinkItem::same, &LinkClass::bytes>("dataSize", 14,
+                                                      "Size of the data, in bytes."),
       CountColumn<&LinkItem::row, &LinkRow::transmit>(
           "transmitTime", 14, "How long the transfer took: the shortest time of all ranks, in ns."),
       CountColumn<&LinkItem::same, &LinkClass::ranks>("relatedRanks", 10, "Ranks that take part.")};
@@ -128,13 +128,13 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
   if (top.empty()) {
     if (told) return;
     report.lines.push_back(classes.count == 0
-                               ? "no collectives can be compared: their sizes are not recorded"
+                               ? "no collectives can be compared: their sizes were not recorded"
                                : fmt::format("no slow link in {}", kinds));
     return;
   }
   constexpr std::size_t kShown = 6;
   report.lines.push_back(
-      fmt::format("odd times of transfer in {} of {}:", classes.deviating.size(), kinds));
+      fmt::format("unusual transfer times in {} of {}:", classes.deviating.size(), kinds));
   for (std::size_t i = 0; i < std::min(kShown, top.size()); ++i) {
     const LinkClass& same = *top[i];
     const auto median = static_cast<std::int64_t>(same.stats.median.value_or(0) + 0.5);
@@ -157,7 +157,7 @@ void AddWaitLines(const Lateness& lateness, Report& report) {
     report.lines.push_back(coverage);
   for (const LateRanks& late : lateness.ranks) {
     if (late.captured) continue;
-    report.lines.push_back(fmt::format("times of transfer hold waits for {}, up to {}",
+    report.lines.push_back(fmt::format("transfer times include up to {1} of waiting for {0}",
                                        LateRanksText(late.ranks, false, lateness.absent),
                                        AmountText(Quantity::kTime, late.most)));
   }
@@ -179,8 +179,8 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
   const LinkClasses classes = slow_link::FindLinkClasses(parts, instances);
   if (classes.unsized > 0) {
     report.notes.push_back(
-        fmt::format("{} runs of collectives are left out: type or number of their elements is not "
-                    "recorded; collect with {}",
+        fmt::format("{} runs of collectives are left out: the type or number of their elements was"
+                    " not recorded; collect with {}",
                     classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
   }
   const auto top = Farthest(classes, arguments[kTopNum]);

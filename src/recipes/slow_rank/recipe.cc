@@ -75,7 +75,7 @@ std::vector<ColumnOf<Votes>> VoteColumns() {
   return {CountColumn<&Votes::rank, kRank>("rankId", 10, "The rank."),
           CountColumn<&Votes::votes>(
               "slowAffectCount", 16,
-              "How many collectives it came late to: the others waited for it.")};
+              "Number of collectives to which the rank came late: the others waited for it.")};
 }
 
 std::vector<ColumnOf<LateOp>> LateOpColumns() {
@@ -83,9 +83,10 @@ std::vector<ColumnOf<LateOp>> LateOpColumns() {
       {{NamedColumn("SlowRank", Format::kText, 10, "The ranks that came late, joined by ','."),
         [](const LateOp& op) -> Cell { return RankNames(op.late, ","); }},
        TextColumn<&LateOp::op, &CollectiveInstance::name>("OpName", 36, "The collective."),
-       TextColumn<&LateOp::op, &CollectiveInstance::group>("GroupName", 50, "Its group."),
+       TextColumn<&LateOp::op, &CollectiveInstance::group>("GroupName", 50,
+                                                           "Group of the collective."),
        CountColumn<&LateOp::first_start>(
-           "Timestamp", 22, "When the late ranks began it, the first of them, in ns.")},
+           "Timestamp", 22, "When the first of the late ranks began the collective, in ns.")},
       StatsColumns<LateOp>());
 }
 
@@ -99,29 +100,32 @@ struct LateRow {
 std::vector<ColumnOf<LateRow>> LateRowColumns() {
   return {
       {NamedColumn("ranks", Format::kText, 16,
-                   "The ranks that came late together, joined by ','; empty: it is not recorded "
-                   "which."),
+                   "The ranks that came late together, joined by ','; empty: it is not recorded"
+                   " which."),
        [](const LateRow& row) -> Cell { return RankNames(row.late->ranks, ","); }},
       TextColumn<&LateRow::state>("state", 16,
-                                  "captured, or why they were not analysed. Waits of the others "
-                                  "show when such ranks came."),
-      CountColumn<&LateRow::late, &LateRanks::times>("collectives", 12,
-                                                     "To how many collectives they came late."),
+                                  "captured, or why the ranks were not analysed. The waits of other"
+                                  " ranks show when such ranks came."),
+      CountColumn<&LateRow::late, &LateRanks::times>(
+          "collectives", 12, "Number of collectives to which the ranks came late."),
       CountColumn<&LateRow::late, &LateRanks::times_last>(
           "timesLast", 10,
-          "To how many of them they came last, and not before others that came "
-          "later still."),
+          "Number of collectives to which the ranks came last, with no other late rank after"
+          " them."),
       CountColumn<&LateRow::late, &LateRanks::sum>(
           "lateNs", 14,
-          "By which they came after the ranks before them, over all of these, in ns."),
+          "How long the ranks came after the ranks before them, summed over these collectives, in"
+          " ns."),
       CountColumn<&LateRow::late, &LateRanks::as_last>(
           "lateAsLastNs", 14,
-          "Of it in those to which they came last: what the others waited, in "
-          "ns."),
+          "Part of lateNs in the collectives to which the ranks came last: what the others waited,"
+          " in ns."),
       CountColumn<&LateRow::late, &LateRanks::most>("mostNs", 14,
-                                                    "The most in one collective, in ns."),
-      TextColumn<&LateRow::worst, &CollectiveInstance::name>("opName", 36, "That collective."),
-      TextColumn<&LateRow::worst, &CollectiveInstance::group>("groupName", 50, "Its group.")};
+                                                    "Longest lateness in one collective, in ns."),
+      TextColumn<&LateRow::worst, &CollectiveInstance::name>(
+          "opName", 36, "The collective with the longest lateness."),
+      TextColumn<&LateRow::worst, &CollectiveInstance::group>("groupName", 50,
+                                                              "Group of that collective.")};
 }
 
 void AddLateSheets(const Findings& findings, const Lateness& lateness, Report& report) {
@@ -157,7 +161,7 @@ Recipe SlowRank() {
   return MakeRecipe<MapSlowRank, ReduceSlowRank, CheckLoad>(
       {.name = "slow_rank",
        .folder = "SlowRankAnalysis",
-       .summary = "ranks for which others waited in collectives",
+       .summary = "which ranks the others waited for in collectives",
        .needs = kLoadTables,
        .can_run = JudgeCommunication,
        .next = kDiagnosisNext,

@@ -64,7 +64,7 @@ std::vector<std::size_t> BeyondThreeDeviations(const std::vector<TimeNs>& durati
     if (dur < mean - limit) found.push_back(i);
     any_above = any_above || dur > mean + limit;
   }
-  // Somebody waited outstandingly long: for the one that came last.
+  // A rank waited outstandingly long: the rank with the shortest time came last.
   if (any_above && found.empty()) found.push_back(shortest);
   return found;
 }

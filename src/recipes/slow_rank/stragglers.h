@@ -8,8 +8,8 @@
 
 namespace mpa::slow_rank {
 
-/// Whose rank was late for a collective, by how long the ranks ran it: all but the last wait, so
-/// the last has an outstandingly short time. Positions in `durations`.
+/// Finds the ranks that were late for a collective, by how long the ranks ran it: all but the last
+/// wait, so the last has an outstandingly short time. Positions in `durations`.
 ///
 /// Up to 100 ranks Dixon's test says so (one-sided, 99.5 %), of more the distance of three standard
 /// deviations from the mean. Dixon's test needs four different values; below that the shortest is

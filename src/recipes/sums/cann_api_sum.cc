@@ -51,17 +51,19 @@ SheetColumns<GroupRow> SharedColumns(ColumnOf<GroupRow> ratio, bool min_first) {
       KeyColumn<0>("name", 40, "The call."),
       std::move(ratio),
       CountColumn<kStats, &Stats::sum>(
-          "totalTimeNs", 14, "Time of all calls, in ns; calls within calls count in both."),
+          "totalTimeNs", 14,
+          "Time of all calls, in ns; a call inside another call counts in both."),
       CountColumn<kStats, &Stats::count>("totalCount", 14, "Number of calls."),
-      Real<kStats, &Stats::mean>("averageNs", 1, "Mean of a call, in ns."),
-      Real<kStats, &Stats::q1>("Q1Ns", 1, "First quartile, in ns."),
-      Real<kStats, &Stats::median>("medNs", 1, "Median, in ns."),
-      Real<kStats, &Stats::q3>("Q3Ns", 1, "Third quartile, in ns."),
-      CountColumn<kStats, &Stats::max>("maxNs", 14, "Longest call, in ns."),
-      Real<kStats, &Stats::deviation>("stdev", 1, "Standard deviation, in ns.")};
+      Real<kStats, &Stats::mean>("averageNs", 1, "Mean time of a call, in ns."),
+      Real<kStats, &Stats::q1>("Q1Ns", 1, "First quartile of the calls, in ns."),
+      Real<kStats, &Stats::median>("medNs", 1, "Median of the calls, in ns."),
+      Real<kStats, &Stats::q3>("Q3Ns", 1, "Third quartile of the calls, in ns."),
+      CountColumn<kStats, &Stats::max>("maxNs", 14, "Time of the longest call, in ns."),
+      Real<kStats, &Stats::deviation>("stdev", 1, "Standard deviation of the calls, in ns.")};
   columns.back().cell = Deviation;
-  columns.insert(columns.begin() + (min_first ? 5 : 8),
-                 CountColumn<kStats, &Stats::min>("minNs", 14, "Shortest call, in ns."));
+  columns.insert(
+      columns.begin() + (min_first ? 5 : 8),
+      CountColumn<kStats, &Stats::min>("minNs", 14, "Time of the shortest call, in ns."));
   return columns;
 }
 
@@ -95,7 +97,7 @@ void AddCannApiLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(1);
   if (all.empty()) return;
   report.lines.push_back(
-      fmt::format("calls of CANN on {}: {:.3f} ms", tables.RanksText(), SumMs(all)));
+      fmt::format("CANN calls on {}: {:.3f} ms", tables.RanksText(), SumMs(all)));
   AppendList({.list = {2,
                        {ScreenName("call", 38), ScreenPercent("share", 7), ScreenNumber("count", 8),
                         ScreenMs("sum ms", 11), ScreenUs("median us", 10)}},
@@ -112,7 +114,7 @@ void AddCannApiLines(SumTables& tables, Report& report) {
 Verdict JudgeCannApiSum(const RankFacts& facts) {
   const bool level0 = facts.settings && facts.settings->level == "Level0";
   return JudgeReadable(facts)
-      .RefuseKineto(facts, "have no calls of CANN")
+      .RefuseKineto(facts, "have no CANN calls")
       .Refuse(facts.kind == CaptureKind::kNpuText && level0,
               "no CANN calls in text captures of Level0",
               "profiler_level=Level1, or export_type=Db");
@@ -124,7 +126,7 @@ Recipe CannApiSum() {
   return SumRecipe<MapCannApiSum, CannApiSheets, AddCannApiLines, 1>(
       {.name = "cann_api_sum",
        .folder = "CannApiSum",
-       .summary = "how long the host spent in calls of CANN",
+       .summary = "how long the host spent in CANN calls",
        .needs = Tables::kHostCalls,
        .can_run = JudgeCannApiSum});
 }

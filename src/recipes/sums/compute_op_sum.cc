@@ -69,8 +69,9 @@ bool LargestFirst(const GroupRow& a, const GroupRow& b) {
 // The columns of type and core, whose texts of the key begin at `kFirst`.
 template <std::size_t kFirst>
 SheetColumns<GroupRow> TypeColumns() {
-  return {KeyColumn<kFirst>("OpType", 30, "Type of the operator."),
-          KeyColumn<kFirst + 1>("TaskType", 18, "The core that ran it, such as AI_CORE.")};
+  return {
+      KeyColumn<kFirst>("OpType", 30, "Type of the operator."),
+      KeyColumn<kFirst + 1>("TaskType", 18, "The core that ran the operator, such as AI_CORE.")};
 }
 
 std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
@@ -126,7 +127,7 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
 }
 
 Verdict JudgeComputeOpSum(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "only kernels of NPUs are summed");
+  return JudgeKernelTypes(facts, "only NPU kernels are summed");
 }
 
 }  // namespace

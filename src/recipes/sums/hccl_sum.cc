@@ -92,7 +92,7 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
        /*each_rank=*/false,
        {KeyColumn<1>("GroupName", 50, "The group."),
         KeyColumn<0>("GroupId", 10, "The number of the group in the names of its operators."),
-        {NamedColumn("Ranks", Format::kText, 30, "Its ranks that were captured, joined by ';'."),
+        {NamedColumn("Ranks", Format::kText, 30, "Captured ranks of the group, joined by ';'."),
          RanksOfGroup}}}};
 }
 

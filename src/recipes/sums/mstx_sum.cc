@@ -93,7 +93,7 @@ void AddLevel(const std::string& name, const char* meaning, SheetColumns<SpanIte
                        return time ? Cell(*time) : Cell(NoNumber::kUnknown);
                      }});
   columns.push_back({NamedColumn(name + "DurationRatio(%)", Format::kDecimals2, 14,
-                                 "Its share of all those of the rank, in %."),
+                                 "Share of this duration in the sum over the rank, in percent."),
                      [](const SpanItem& item) -> Cell {
                        return item.times[kLevel] ? Cell(item.Share(kLevel))
                                                  : Cell(NoNumber::kUnknown);
@@ -107,15 +107,15 @@ SheetColumns<SpanItem> SpanColumns() {
           "Name", 40,
           "What was marked, within the ranges around it; repetitions in a step are numbered.")};
   AddLevel<kFramework>("Framework",
-                       "From the operator that set the first mark to the one that set the second, "
-                       "in ns; 0 of ranges.",
+                       "Time from the operator that set the first mark to the one that set the"
+                       " second, in ns; 0 for ranges.",
                        columns);
   AddLevel<kCann>("Cann", "Duration on the host, in ns.", columns);
   AddLevel<kDevice>(
       "Device", "Duration on the stream, in ns; empty where nothing was recorded there.", columns);
   columns.push_back(CountColumn<&SpanItem::rank_id, kRank>("Rank", 14, "The rank."));
-  columns.push_back(
-      CountColumn<&SpanItem::step>("StepId", 14, "The step in which it began; 0: none."));
+  columns.push_back(CountColumn<&SpanItem::step>(
+      "StepId", 14, "The step in which the marked time began; 0: none."));
   return columns;
 }
 
@@ -144,7 +144,8 @@ SheetColumns<GroupRow> NameColumns() {
       {sums::KeyColumn<0>("Name", 40, "What was marked; see MSTXMarkStats.")},
       {{NamedColumn(
             "Dispersion(%)", Format::kDecimals2, 14,
-            "How far the longest is above the third quartile, as a share of the sum, in %."),
+            "How far the longest duration is above the third quartile, as a share of the sum, in"
+            " percent."),
         [](const GroupRow& row) -> Cell { return Dispersion(row); }},
        CountColumn<&GroupRow::key, &sums::Key::step>("StepId", 10, "The step; 0: none.")});
   const auto insert_behind = [&](std::string_view name, ColumnOf<GroupRow> column) {
@@ -206,7 +207,7 @@ void AddMstxSheets(const MarkedRanks& ranks, Report& report) {
 }
 
 constexpr Option<bool> kAllRanges =
-    Switch("all_ranges", "Count ranges without a stream, too; they have no time on the device");
+    Switch("all_ranges", "Also count ranges without a stream, which have no time on the device");
 
 MarkedSpans MapMstxSum(const RankTrace& trace, const RecipeArguments& arguments) {
   return FindMarkedSpans(trace, arguments[kAllRanges]);
@@ -275,13 +276,13 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   }
   if (unpaired > 0) {
     report.notes.push_back(
-        fmt::format("marks x_start or x_stop that belong to no pair: {}, the first is {}; set both "
-                    "on one thread and in one domain",
+        fmt::format("marks x_start or x_stop without their other half: {}, the first is {}; set"
+                    " both on one thread and in one domain",
                     unpaired, first));
   }
   if (left_out > 0) {
     report.notes.push_back(fmt::format(
-        "ranges left out, because they have no stream: {}; --all_ranges counts them", left_out));
+        "ranges left out because they have no stream: {}; --all_ranges counts them", left_out));
   }
   if (outside > 0) {
     report.notes.push_back(
@@ -289,8 +290,8 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   }
   if (!without.empty()) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no pairs of marks and no ranges (first: {}); set mstx ranges in the "
-        "program and collect with mstx=True",
+        "{} of {} ranks have no pairs of marks and no ranges (first: {}); set mstx ranges in the"
+        " program and collect with mstx=True",
         without.size(), ranks.size(), RankText(without.front())));
   }
 }

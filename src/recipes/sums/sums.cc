@@ -130,12 +130,12 @@ std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {
 }
 
 ColumnOf<GroupRow> MinRankColumn() {
-  return {NamedColumn("MinRank", Format::kInteger, 10, "The first rank with the shortest."),
+  return {NamedColumn("MinRank", Format::kInteger, 10, "First rank with the shortest duration."),
           [](const GroupRow& row) -> Cell { return RankCell(row.min_ranks.front()); }};
 }
 
 ColumnOf<GroupRow> MaxRankColumn() {
-  return {NamedColumn("MaxRank", Format::kInteger, 10, "The first rank with the longest."),
+  return {NamedColumn("MaxRank", Format::kInteger, 10, "First rank with the longest duration."),
           [](const GroupRow& row) -> Cell { return RankCell(row.max_ranks.front()); }};
 }
 

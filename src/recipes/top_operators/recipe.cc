@@ -205,59 +205,66 @@ std::vector<ColumnOf<TopItem>> TopColumns(bool with_rank, bool of_operators) {
     add(TextColumn<&Item::top, &Top::name>("name", 36, "The operator."));
   } else {
     add(TextColumn<&Item::top, &Top::kind>("kind", 14, "kernel, communication or copy."));
-    add(TextColumn<&Item::top, &Top::name>("name", 36,
-                                           "Of the longest call; of communication the type."));
-    add(TextColumn<&Item::top, &Top::type>("type", 24,
-                                           "Calls of one type, shapes and core are one row."));
+    add(TextColumn<&Item::top, &Top::name>(
+        "name", 36, "Name of the kernel in the longest call; for communication, its type."));
+    add(TextColumn<&Item::top, &Top::type>(
+        "type", 24, "Type of the kernel; calls with equal type, shapes and core form one row."));
     add(TextColumn<&Item::top, &Top::core>("core", 16, "The kind of core."));
   }
   add(TextColumn<&Item::top, &Top::shapes>("inputShapes", 36,
                                            "Shapes of the inputs; empty: unknown."));
   add(CountColumn<&Item::top, &Top::calls>(
-      "calls", 10, of_operators ? "Calls that launched device work." : "How often it ran."));
+      "calls", 10,
+      of_operators ? "Calls that launched device work." : "Number of times the kernel ran."));
   add(CountColumn<&Item::top, &Top::total>(
       "totalNs", 16,
-      of_operators ? "Device time of the kernels and collectives that it launched itself, in ns."
-                   : "Its time on the device, in ns."));
-  add(NumberColumn<&Item::top, &Top::Mean>("meanNs", Format::kDecimals2, 16, "Of a call, in ns."));
-  add(CountColumn<&Item::top, &Top::max>("maxNs", 16, "Of the longest call, in ns."));
+      of_operators
+          ? "Device time of the kernels and collectives that the operator itself launched, in ns."
+          : "Total time of these calls on the device, in ns."));
+  add(NumberColumn<&Item::top, &Top::Mean>("meanNs", Format::kDecimals2, 16,
+                                           "Mean time of a call on the device, in ns."));
+  add(CountColumn<&Item::top, &Top::max>("maxNs", 16,
+                                         "Time of the longest call on the device, in ns."));
   add({NamedColumn("stepShare(%)", Format::kDecimals2, 12,
-                   "Its time within the steps, as a share of their length; what runs at once "
-                   "counts for each."),
+                   "Time within the steps as a share of their length, in percent; work that runs at"
+                   " the same time counts in each row."),
        [](const Item& item) -> Cell {
          if (item.steps <= 0) return {};
          return 100 * static_cast<double>(item.top->in_steps) / static_cast<double>(item.steps);
        }});
   if (of_operators) {
     add(CountColumn<&Item::top, &Top::host>(
-        "hostNs", 16, "How long these calls ran on the host, with operators within, in ns."));
+        "hostNs", 16, "Time of these calls on the host, with the operators inside them, in ns."));
   }
   if (!of_operators) {
     add({NamedColumn("bound", Format::kText, 10,
-                     "What the busiest unit of the cores does, if it is busy for more than 80 % of "
-                     "the time: cube, vector, memory or scalar; else none. Empty: not measured."),
+                     "What the busiest unit of the cores does, if it is busy for more than 80 % of"
+                     " the time: cube, vector, memory or scalar; else none. Empty: not measured."),
          [](const Item& item) -> Cell {
            const UnitLoads loads = item.top->Loads();
            return std::string(IsUnbound(loads) ? "none" : BusiestUnit(loads));
          }});
-    add({NamedColumn("busiestUnit", Format::kText, 10, "What the busiest unit does."),
+    add({NamedColumn("busiestUnit", Format::kText, 10,
+                     "Kind of work of the busiest unit of the cores."),
          [](const Item& item) -> Cell { return std::string(BusiestUnit(item.top->Loads())); }});
     add({NamedColumn("busiestShare(%)", Format::kDecimals2, 12,
-                     "For which share of the time it is busy, the mean of all calls by time."),
+                     "Share of the time in which the busiest unit works, in percent: the mean of"
+                     " all calls, weighted by time."),
          [](const Item& item) -> Cell {
            const std::int16_t load = BusiestLoad(item.top->Loads());
            return load > 0 ? Cell(load / 10.0) : Cell();
          }});
     add({NamedColumn("cacheHitRate(%)", Format::kDecimals2, 12,
-                     "Which share of its requests hit the L2 cache, the mean of all calls by time; "
-                     "empty: not recorded (l2_cache=True or aic_metrics=L2Cache)."),
+                     "Share of requests that hit the L2 cache, in percent: the mean of all calls,"
+                     " weighted by time; empty: not recorded (l2_cache=True or"
+                     " aic_metrics=L2Cache)."),
          [](const Item& item) -> Cell {
            const auto rate = item.top->HitRate();
            return rate ? Cell(100 * *rate) : Cell();
          }});
     add({NamedColumn("counters", Format::kText, 40,
-                     "Other counters that were recorded, as of aic_metrics=Memory: the mean of all "
-                     "calls, of rates by time, in the unit of the profiler."),
+                     "Other recorded counters, such as those of aic_metrics=Memory: the mean of all"
+                     " calls (rates weighted by time), in the unit of the profiler."),
          [](const Item& item) -> Cell { return item.top->CountersText(); }});
     add(TextColumn<&Item::top, &Top::attributes>(
         "attributes", 30,
@@ -279,19 +286,20 @@ std::vector<ColumnOf<EventItem>> EventColumns() {
       CountColumn<&Item::row, &SlowEvent::step, kIfKnown>("step", 8, "The step; empty: none."),
       TextColumn<&Item::row, &SlowEvent::kind>(
           "kind", 14, "kernel, communication, copy, operator, task queue, runtime call or Python."),
-      CountColumn<&Item::row, &SlowEvent::start>("startNs", 22, "When it began, in ns."),
+      CountColumn<&Item::row, &SlowEvent::start>("startNs", 22, "Start of the event, in ns."),
       CountColumn<&Item::row, &SlowEvent::dur>(
-          "durationNs", 16, "How long it took, in ns: on the device, or on a thread of the host."),
-      TextColumn<&Item::row, &SlowEvent::name>("name", 36, "Its name."),
+          "durationNs", 16,
+          "Duration of the event, in ns: on the device, or on a thread of the host."),
+      TextColumn<&Item::row, &SlowEvent::name>("name", 36, "Name of the event."),
       TextColumn<&Item::row, &SlowEvent::shapes>("inputShapes", 36,
                                                  "Shapes of the inputs; empty: unknown."),
       TextColumn<&Item::row, &SlowEvent::launched_by>(
           "operator", 30,
-          "The operator that launched or queued it, or that it ran in; empty: unknown."),
+          "The operator that launched or queued the event, or in which it ran; empty: unknown."),
       TextColumn<&Item::row, &SlowEvent::call_site>("callSite", 30,
                                                     "The line of the program; empty: unknown."),
       CountColumn<&Item::row, &SlowEvent::thread, kIfKnown>(
-          "thread", 10, "The thread of the host; empty: of the device.")};
+          "thread", 10, "The thread of the host; empty: an event of the device.")};
 }
 
 void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::size_t top,
@@ -360,8 +368,8 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
     if (part.kernels.empty()) report.notes.push_back(NoDeviceWorkNote(rank));
     if (part.events_left_out > 0) {
       report.notes.push_back(
-          fmt::format("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a "
-                      "larger --over names fewer",
+          fmt::format("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a"
+                      " larger --over lists fewer",
                       RankText(rank), part.events.size(), part.events_left_out));
     }
   }

@@ -94,11 +94,11 @@ TEST(Closest, PrefersTheFirstOfEquallyNearOnes) {
 }
 
 TEST(ShortFunctionName, LeavesOutWhatIsAroundTheName) {
-  EXPECT_EQ(ShortFunctionName("void at::native::vectorized_elementwise_kernel<4, "
-                              "at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> "
-                              ">(int, at::native::CUDAFunctor_add<float>)"),
-            "at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, Array<char*, 3> "
-            ">");
+  EXPECT_EQ(ShortFunctionName("void at::native::vectorized_elementwise_kernel<4,"
+                              " at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>"
+                              " >(int, at::native::CUDAFunctor_add<float>)"),
+            "at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, Array<char*, 3>"
+            " >");
   EXPECT_EQ(ShortFunctionName("void at::(anonymous namespace)::f<(anonymous namespace)::g>(int)"),
             "at::(anonymous namespace)::f<g>");
   EXPECT_EQ(ShortFunctionName("Cijk_Ailk_Bljk_HHS"), "Cijk_Ailk_Bljk_HHS");

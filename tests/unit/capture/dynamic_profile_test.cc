@@ -59,8 +59,8 @@ TEST_F(DynamicProfileTest, NamesErrorsWithFileAndLineTheSameOfAllRanksOnce) {
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].id, "dynamic_profile_error");
   EXPECT_EQ(found[0].text,
-            "dynamic profiling: error: Dynamic profiler process load json failed, Expecting value "
-            "has occur!");
+            "dynamic profiling: error: Dynamic profiler process load json failed, Expecting value"
+            " has occur!");
   EXPECT_EQ(found[0].paths, std::vector{Place("log/monitor_dp_node_3_rank_0.log:2")});
   EXPECT_EQ(found[1].text,
             "dynamic profiling: error: Rank 0 shared memory is None ! (3 lines in 2 logs)");
@@ -151,7 +151,7 @@ TEST_F(DynamicProfileTest, TakesAnyBytes) {
   const std::vector<Warning> found = Warnings();
   ASSERT_EQ(found.size(), 7u);
   EXPECT_EQ(found[0].text, "dynamic profiling: error: " + std::string(200, 'a') + "...");
-  EXPECT_EQ(found[6].text, "dynamic profiling: 20 more messages of its logs");
+  EXPECT_EQ(found[6].text, "dynamic profiling: 20 more log messages");
 }
 
 }  // namespace

@@ -74,9 +74,8 @@ TEST(Lateness, ACapturedRankIsNotBlamedWhereOthersMayBeLater) {
     known.push_back(met.Known());
     known.back().groups = {{"dp", "dp", {0, 1, 2, 3, 4, 5, 6, 7}}};
   }
-  EXPECT_EQ(
-      LinesOf(LatenessOf(known)),
-      (Lines{"2 of 8 ranks captured", "3 collectives: which rank came last cannot be known"}));
+  EXPECT_EQ(LinesOf(LatenessOf(known)),
+            (Lines{"2 of 8 ranks captured", "3 collectives: it is unknown which rank came last"}));
   for (RankCollectives& rank : known) rank.groups = {{"dp", "dp", {0, 1}}};
   EXPECT_EQ(LinesOf(LatenessOf(known)),
             (Lines{"late ranks in 3 collectives:",
@@ -141,9 +140,9 @@ TEST(Lateness, ClocksThatContradictEachOtherAreSaid) {
             (Lines{"late ranks in 6 collectives:",
                    "  rank 0 arrived 2.000 ms after the second-to-last rank",
                    "    hcom_allReduce__1_0_1; 6.000 ms late in 3 collectives",
-                   "3 collectives: which rank came last cannot be known",
+                   "3 collectives: it is unknown which rank came last",
                    "the clocks of ranks 1 and 2 contradict each other by 300.0 us:",
-                   "  which rank is late by less cannot be known"}));
+                   "  a rank that is late by less cannot be identified"}));
 }
 
 // The collectives of eight ranks of DLRM on GPUs: begins and durations in us, as their traces

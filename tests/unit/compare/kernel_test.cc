@@ -134,8 +134,8 @@ TEST_F(KernelCompareTest, KeepsTheSheetWhereKernelsHaveNoType) {
   Kernel(comparison_, "N/A", "N/A", 1000);
   EXPECT_EQ(Rows(1, 8), (Texts{"N/A N/A 0 0 - - -", "Add 4 1 1 1 1 1"}));
   EXPECT_EQ(report_.notes,
-            Texts{"KernelCompare: the kernels of new have no type, they are summed as N/A; collect "
-                  "with profiler_level Level1 or higher"});
+            Texts{"KernelCompare: the kernels of new have no type, they are summed as N/A; collect"
+                  " with profiler_level Level1 or higher"});
 }
 
 TEST_F(KernelCompareTest, ListsCollectivesOnlyForReadersOfThePythonTool) {
@@ -153,10 +153,10 @@ TEST_F(KernelCompareTest, SaysWhichSidesHaveNoNpuKernels) {
   base_.trace.device = DeviceKind::kGpu;
   Kernel(base_, "", "", 1000);
   EXPECT_EQ(NotesWithoutSheet(),
-            (Texts{"KernelCompare: left out, because old is a GPU trace; kernels are compared "
-                   "between NPU captures only",
-                   "KernelCompare: left out, because new has no compute kernels; in a text capture "
-                   "they are in kernel_details.csv, beside the trace"}));
+            (Texts{"KernelCompare: left out, because old is a GPU trace; kernels are compared"
+                   " between NPU captures only",
+                   "KernelCompare: left out, because new has no compute kernels; in a text capture"
+                   " they are in kernel_details.csv, beside the trace"}));
 }
 
 TEST_F(KernelCompareTest, SumsKernelsByTypeAndCoreWithoutRounding) {
@@ -198,16 +198,16 @@ TEST_F(KernelCompareTest, TakesTheProfilersSumsWhereThereAreNoKernels) {
   Statistic(comparison_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
   EXPECT_EQ(TypeRows(1, 15), Texts{"Add AI_VECTOR_CORE 1 1 1 1 1 6 1.5 3 1 4 6 1.5"});
   EXPECT_EQ(report_.notes,
-            Texts{"KernelTypeCompare: new has no kernels with a type; op_statistic.csv is used "
-                  "instead"});
+            Texts{"KernelTypeCompare: new has no kernels with a type; op_statistic.csv is used"
+                  " instead"});
 }
 
 TEST_F(KernelCompareTest, ShowsTheTypesOfOneSideBesideZeros) {
   base_.trace.device = DeviceKind::kGpu;
   Kernel(comparison_, "Add", "4", 1000, "AI_VECTOR_CORE");
   EXPECT_EQ(TypeRows(1, 15), Texts{"Add AI_VECTOR_CORE 0 0 0 0 0 1 1 1 1 1 inf inf"});
-  EXPECT_EQ(report_.notes, Texts{"KernelTypeCompare: one side is empty, because old is a GPU "
-                                 "trace; kernels are compared between NPU captures only"});
+  EXPECT_EQ(report_.notes, Texts{"KernelTypeCompare: one side is empty, because old is a GPU"
+                                 " trace; kernels are compared between NPU captures only"});
 }
 
 TEST_F(KernelCompareTest, SumsKernelsWithoutTypeByTheirCores) {

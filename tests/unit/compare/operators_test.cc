@@ -211,10 +211,10 @@ TEST_F(OperatorsTest, DoNotHaveMemoryThatIsAllocatedBesideThemAndANoteCountsIt) 
   Allocation("aten::mm", 1024, 40, 60);
   const Report report = test::Compare("memory", base.trace, rank_.trace);
   EXPECT_EQ(report.notes,
-            (Texts{"MemoryCompare, MemoryCompareStatistic: 1 allocations of old were made while no "
-                   "recorded operator ran; they are left out",
-                   "MemoryCompare, MemoryCompareStatistic: 2 allocations of new were made while no "
-                   "recorded operator ran; they are left out"}));
+            (Texts{"MemoryCompare, MemoryCompareStatistic: 1 allocations of old were made while no"
+                   " recorded operator ran; they are left out",
+                   "MemoryCompare, MemoryCompareStatistic: 2 allocations of new were made while no"
+                   " recorded operator ran; they are left out"}));
   EXPECT_EQ(Memory(), Texts{"aten::mm 48 1 1"});
 }
 

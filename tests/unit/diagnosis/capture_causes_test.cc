@@ -98,8 +98,8 @@ TEST(CaptureCauses, OperatorsThatDoNotOverwriteTheirInput) {
     return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
   };
   const std::string overwrite =
-      "overwrite inputs that nothing reads later (relu_, add_, inplace=True); recompute "
-      "activations";
+      "overwrite inputs that nothing reads later (relu_, add_, inplace=True); recompute"
+      " activations";
   const std::string usual = "recompute activations; shard the optimizer over the ranks";
   EXPECT_EQ(advice(50 * kMb, "aclnnMul_MulAiCore_Mul", 0.2), overwrite);
   EXPECT_EQ(advice(50 * kMb, "aclnnMul_MulAiCore_Mul", 0.21), usual);
@@ -165,7 +165,7 @@ TEST(CaptureCauses, SettingsThatCostTime) {
   EXPECT_EQ(found->gain, 0);
   EXPECT_EQ(MetricIn(*found, "ranks_with_value"), 1);
   EXPECT_EQ(TitleOf(*found, Language::kEnglish),
-            "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too");
+            "TASK_QUEUE_ENABLE=0: the thread that calls operators also launches them");
   EXPECT_EQ(FactsText(*found, Language::kEnglish, 76), "0 on rank 3");
   EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
             "TASK_QUEUE_ENABLE=2 (raises peak device memory)");

@@ -96,8 +96,8 @@ TEST(Advice, OnCopiesFitsTheirDirection) {
   EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kCopyIn, TimeCategory::kHostCopy), "host.h2d"),
             "pin_memory=True; .to(device, non_blocking=True)");
   EXPECT_EQ(AdviceOn(WaitingFor(TimeCategory::kCopyOut, TimeCategory::kHostCopy), "host.h2d"),
-            "copy to the host every n steps; copy without blocking into pinned tensors, and wait "
-            "before they are read");
+            "copy to the host every n steps; copy without blocking into pinned tensors, and wait"
+            " before they are read");
 }
 
 TEST(Advice, OnSynchronisationsFitsWhoAsksForThem) {
@@ -110,13 +110,13 @@ TEST(Advice, OnSynchronisationsFitsWhoAsksForThem) {
       << "an operator that synchronises to read a size";
   EXPECT_EQ(
       AdviceOn(WaitingFor(TimeCategory::kMatmul, TimeCategory::kExplicitSync, ""), "host.sync"),
-      "no torch.npu.synchronize() or the like in the loop; measure times with events, and "
-      "read them after the step");
+      "no torch.npu.synchronize() or the like in the loop; measure times with events, and"
+      " read them after the step");
   RankDiagnosis gpu = WaitingFor(TimeCategory::kMatmul, TimeCategory::kExplicitSync, "");
   gpu.source = kGpuSource;
   EXPECT_EQ(AdviceOn(gpu, "host.sync"),
-            "no torch.cuda.synchronize() or the like in the loop; measure times with events, and "
-            "read them after the step");
+            "no torch.cuda.synchronize() or the like in the loop; measure times with events, and"
+            " read them after the step");
 }
 
 TEST(Advice, IsNotToRecordWhatTheLevelRecords) {
@@ -458,8 +458,8 @@ TEST(ClockDoubts, AreNotes) {
   EXPECT_EQ(
       NotesOf(diagnosis, Language::kEnglish),
       (std::vector<std::string>{"first",
-                                "the clocks of ranks 0 and 3 contradict each other by 12.34 us: "
-                                "which rank is late by less cannot be known"}));
+                                "the clocks of ranks 0 and 3 contradict each other by 12.34 us: a"
+                                " rank that is late by less cannot be identified"}));
   EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.34 us"), std::string::npos);
 }
 

@@ -86,8 +86,8 @@ TEST(GateDecision, FloorsHoldBackWhatIsSmall) {
   const GateMetric share = Decide(StepTime(3), {.min_share = 50'000}, base, comparison);
   EXPECT_EQ(share.verdict, GateVerdict::kUndecided);
   EXPECT_EQ(share.reason,
-            "not above the smallest share of the step that counts, 50.00 us; a smaller --min_share "
-            "decides");
+            "not above the smallest share of the step that counts, 50.00 us; a smaller --min_share"
+            " decides");
 }
 
 TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
@@ -97,8 +97,8 @@ TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
   const GateMetric within = Decide(StepTime(3), {}, base, InMs({{104, 104, 104}}));
   EXPECT_EQ(within.verdict, GateVerdict::kUndecided);
   EXPECT_EQ(within.reason,
-            "not above three times the noise, 4.559 ms; three runs a side decide (-d and -bp three "
-            "times each), or learned noise (--noise)");
+            "not above three times the noise, 4.559 ms; three runs a side decide (-d and -bp three"
+            " times each), or learned noise (--noise)");
   EXPECT_EQ(Decide(StepTime(3), {}, base, InMs({{105, 105, 105}})).verdict,
             GateVerdict::kRegression);
 }

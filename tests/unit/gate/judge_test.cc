@@ -215,8 +215,8 @@ TEST(GateComparable, AnotherWarmUpThanThatOfTheBaselineIsNamed) {
   other.facts["soc"] = "Ascend910B";
   const GateReport both = Judge(settings, {base}, {other}, {});
   EXPECT_TRUE(both.headline.ends_with(
-      ": give --warmup 1; collect both sides alike, or say that it does not matter with "
-      "--allow_mismatch soc"))
+      ": give --warmup 1; collect both sides alike, or allow the difference with --allow_mismatch"
+      " soc"))
       << both.headline;
   EXPECT_EQ(both.short_headline,
             "NOT COMPARABLE soc (Ascend910A / Ascend910B), warmup (1 / 2): give --warmup 1");
@@ -242,8 +242,8 @@ TEST(GateJudge, TheHeadlineNamesTheCausesAndAddsUp) {
                                       {{"MatMul", {290, 9}}, {"FlashAttentionScoreGrad", {13, 1}}});
   const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
   EXPECT_EQ(report.headline,
-            "REGRESSION step_time 400.0 -> 419.0 ms (+4.8 %, limit 3 %, noise 0.3 %): +15.0 ms "
-            "exposed communication, +3.0 ms FlashAttentionScoreGrad, +1.0 ms other");
+            "REGRESSION step_time 400.0 -> 419.0 ms (+4.8 %, limit 3 %, noise 0.3 %): +15.0 ms"
+            " exposed communication, +3.0 ms FlashAttentionScoreGrad, +1.0 ms other");
   EXPECT_EQ(report.verdict, GateVerdict::kRegression);
 }
 
@@ -336,8 +336,8 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
             (std::vector<std::string>{"host aten::item at train.py:90 29"}))
       << "1 ms is below the noise of the step";
   EXPECT_HAS_TEXT(report.headline,
-                  ": +30.0 ms free time (scalar reads: aten::item at train.py:90 +29.00 ms), "
-                  "+12.0 ms waiting for rank 5 in allreduce");
+                  ": +30.0 ms free time (scalar reads: aten::item at train.py:90 +29.00 ms),"
+                  " +12.0 ms waiting for rank 5 in allreduce");
   const auto explains = [&](const char* rule) {
     return PartTexts(CategoriesOf(Judge(Settings({rule}), {base}, {slow}, {}).change));
   };
@@ -484,8 +484,8 @@ TEST(GateJudge, PatternsThatMatchNothingNameWhatThereIs) {
     return judged.reason;
   };
   EXPECT_EQ(reason("kernel:MatMul*>+5%"),
-            "no name on either side matches; kernel: matches names of kernels "
-            "(aclnnMatmul_MatMulV2); op: matches their types (MatMulV2)");
+            "no name on either side matches; kernel: matches names of kernels"
+            " (aclnnMatmul_MatMulV2); op: matches their types (MatMulV2)");
   EXPECT_HAS_TEXT(reason("op:aclnn*>+5%"), "op: matches types of kernels (MatMulV2)");
   EXPECT_HAS_TEXT(reason("module:x>+5%"), "module: matches names of modules (Linear_0)");
   EXPECT_HAS_TEXT(reason("api:x>+5%"), "api: matches the framework's operators (aten::mm)");
@@ -497,9 +497,10 @@ TEST(GateJudge, ABaselineMovesByMoreThanLuckAlone) {
   };
   // Of one run a side 4.5 % may be luck: 5 * 3 * 0.3 %.
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(95, 45, 20)), "");
-  EXPECT_EQ(why({"step_time>+3%"}, OneRun(96, 46, 20)),
-            "step_time improved by 4.000 ms, and up to 4.500 ms may be luck; three runs a side, or "
-            "learned noise (--noise), lower that");
+  EXPECT_EQ(
+      why({"step_time>+3%"}, OneRun(96, 46, 20)),
+      "step_time improved by 4.000 ms, of which up to 4.500 ms may be chance; three runs a side,"
+      " or learned noise (--noise), lower that");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(100, 50, 20)), "nothing improved beyond noise");
   EXPECT_EQ(why({"step_time>+3%"}, OneRun(110, 60, 20)), "nothing improved beyond noise");
   // What another metric gains does not pay for growth that its own limit allows.
@@ -697,7 +698,7 @@ TEST(GateBaseline, NumbersThatNoRunHasAreRefused) {
   EXPECT_HAS_TEXT(message([](auto& runs) {
                     runs[0]["medians"]["kernels"] = {{"a", {kLargest, 1}}, {"b", {1, 1}}};
                   }),
-                  "kernels: no step takes as long");
+                  "kernels: it is longer than the step");
   EXPECT_HAS_TEXT(message([](auto& runs) { runs = nlohmann::json(101, runs[0]); }),
                   "runs: 101 given; at most 100");
 }

@@ -41,7 +41,7 @@ TEST(GateLevels, DriftOfOneSideIsToldAndStaysInTheValues) {
   EXPECT_DOUBLE_EQ(levels.drift->comparison, 200.0 / 104);
   EXPECT_DOUBLE_EQ(levels.drift->change_at_end, 8);
   EXPECT_HAS_TEXT(DriftText(*levels.drift),
-                  "differs and is not taken off: +0.00 % per step in the base, +1.92 %");
+                  "differs and is not subtracted: +0.00 % per step in the base, +1.92 %");
   EXPECT_HAS_TEXT(DriftText(*levels.drift), "in the last step the change is +8.0 %");
 }
 

@@ -86,8 +86,8 @@ TEST(Database, TellsAboutHowManyRowsATableHas) {
       "CREATE TABLE none (id INTEGER PRIMARY KEY, v);"
       "CREATE TABLE apart (id PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO apart VALUES (1, 2);"
       "CREATE TABLE gaps (id INTEGER PRIMARY KEY, v);"
-      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 19999) "
-      "INSERT INTO gaps SELECT 1000000000000 + i * 700, 12345678 FROM row;"
+      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 19999)"
+      " INSERT INTO gaps SELECT 1000000000000 + i * 700, 12345678 FROM row;"
       "CREATE TABLE wide (id INTEGER PRIMARY KEY);"
       "INSERT INTO wide VALUES (-9223372036854775808), (9223372036854775807);"));
   EXPECT_EQ(database.ApproximateRows("missing"), 0u);
@@ -128,8 +128,8 @@ TEST(Database, JoinsInTheOrderOfTheLeftRows) {
       BuildDatabase(dir / "a.db",
                     "CREATE TABLE l (id INTEGER, v); CREATE TABLE r (id INTEGER, w, x);"
                     "INSERT INTO l VALUES (7, 'text'), (NULL, 0), (5, '31'), (6, NULL), (7, 2.6);"
-                    "INSERT INTO r VALUES (9, 0, 0), (7, '12', NULL), (5, 1, 'name'), (7, 3.4, 4), "
-                    "(NULL, 8, 8);"));
+                    "INSERT INTO r VALUES (9, 0, 0), (7, '12', NULL), (5, 1, 'name'), (7, 3.4, 4),"
+                    " (NULL, 8, 8);"));
   std::vector<std::string> rows;
   const auto show = [](const Row& row, int column) {
     if (row.IsNull(column)) return std::string("-");
@@ -151,8 +151,8 @@ TEST(Database, RefusesAJoinByIdsThatOccurFarTooOften) {
   const Database database(BuildDatabase(
       dir / "a.db",
       "CREATE TABLE t (id INTEGER);"
-      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 1999) "
-      "INSERT INTO t SELECT 1 FROM row;"));
+      "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 1999)"
+      " INSERT INTO t SELECT 1 FROM row;"));
   const Error error = ErrorOf(
       [&] { database.Join(database.Keep({"id"}, "t"), {"id"}, "t", "id", [](const Row&) {}); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);

@@ -96,17 +96,17 @@ TEST_F(AccountingTest, WalksTheChainToTheWorkThatEndsAGap) {
   rank_.Op("aten::add", 500, 700, main_);
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-500 free.host_idle; 500-600 free.dispatch.op; 600-650 free.queue; "
-            "650-720 free.dispatch.cann; 720-800 free.launch_latency; 800-1000 comp.vector; ");
+            "0-500 free.host_idle; 500-600 free.dispatch.op; 600-650 free.queue;"
+            " 650-720 free.dispatch.cann; 720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
 TEST_F(AccountingTest, QueueThreadMayBeBusyWithOtherWork) {
   Queued(100, 110, 200, 640, main_);
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-100 free.host_idle; 100-110 free.dispatch.op; 110-590 free.host_idle; "
-            "590-600 free.dispatch.op; 600-640 free.dispatch.cann; 640-650 free.queue; "
-            "650-720 free.dispatch.cann; 720-800 free.launch_latency; 800-1000 comp.vector; ");
+            "0-100 free.host_idle; 100-110 free.dispatch.op; 110-590 free.host_idle;"
+            " 590-600 free.dispatch.op; 600-640 free.dispatch.cann; 640-650 free.queue;"
+            " 650-720 free.dispatch.cann; 720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
 TEST_F(AccountingTest, WithoutAQueueTheThreadLaunchesItself) {
@@ -114,8 +114,8 @@ TEST_F(AccountingTest, WithoutAQueueTheThreadLaunchesItself) {
   Call("Node@launch", 690, 720, main_, 5);
   Kernel(800, 1000, 5);
   EXPECT_EQ(Pieces(),
-            "0-500 free.host_idle; 500-690 free.dispatch.op; 690-720 free.dispatch.cann; "
-            "720-800 free.launch_latency; 800-1000 comp.vector; ");
+            "0-500 free.host_idle; 500-690 free.dispatch.op; 690-720 free.dispatch.cann;"
+            " 720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
 TEST_F(AccountingTest, LaunchedWorkThatDidNotStartWaitsForTheDeviceOrForItsStream) {
@@ -127,9 +127,9 @@ TEST_F(AccountingTest, LaunchedWorkThatDidNotStartWaitsForTheDeviceOrForItsStrea
   Kernel(600, 1000, 8);
   Task("EVENT_WAIT", 350, 600, 7, 2);
   EXPECT_EQ(Pieces(),
-            "0-10 free.host_idle*; 10-20 free.dispatch.cann; 20-40 free.launch_latency; "
-            "40-100 comp.vector; 100-300 free.device_queue; 300-400 comp.vector; "
-            "400-600 free.stream_wait; 600-1000 comp.vector; ");
+            "0-10 free.host_idle*; 10-20 free.dispatch.cann; 20-40 free.launch_latency;"
+            " 40-100 comp.vector; 100-300 free.device_queue; 300-400 comp.vector;"
+            " 400-600 free.stream_wait; 600-1000 comp.vector; ");
 }
 
 TEST_F(AccountingTest, TheFirstTaskMayBeTheWaitOfTheStream) {
@@ -139,8 +139,8 @@ TEST_F(AccountingTest, TheFirstTaskMayBeTheWaitOfTheStream) {
   Kernel(40, 100, 5);
   Kernel(600, 1000, 6, "Add", 3);
   EXPECT_EQ(Pieces(),
-            "0-10 free.host_idle*; 10-20 free.dispatch.cann; 20-40 free.launch_latency; "
-            "40-100 comp.vector; 100-600 free.stream_wait; 600-1000 comp.vector; ");
+            "0-10 free.host_idle*; 10-20 free.dispatch.cann; 20-40 free.launch_latency;"
+            " 40-100 comp.vector; 100-600 free.stream_wait; 600-1000 comp.vector; ");
 }
 
 // The usual latency is 10: 300 are 200 too many.
@@ -164,8 +164,8 @@ TEST_F(AccountingTest, TheTailIsTheMainThreads) {
   rank_.Op("aten::add", 600, 700, main_);
   const RankAccount account = AccountRank(rank_.trace);
   EXPECT_EQ(Pieces(),
-            "0-10 free.dispatch.cann; 10-400 comp.vector; 400-600 free.host_idle; "
-            "600-700 free.dispatch.op; 700-1000 free.host_idle; ");
+            "0-10 free.dispatch.cann; 10-400 comp.vector; 400-600 free.host_idle;"
+            " 600-700 free.dispatch.op; 700-1000 free.host_idle; ");
   EXPECT_EQ(account.pieces.front().tags, kPrepare);
   EXPECT_EQ(account.pieces.back().tags, kTail);
 }
@@ -193,8 +193,8 @@ TEST_F(AccountingTest, OperatorsStandInForTheirCalls) {
   Kernel(800, 1000, -1);
   rank_.trace.kernels.link.back() = 40;
   EXPECT_EQ(Pieces(),
-            "0-500 free.host_idle; 500-600 free.dispatch.op; 600-650 free.queue; "
-            "650-730 free.dispatch.cann; 730-800 free.launch_latency; 800-1000 comp.vector; ");
+            "0-500 free.host_idle; 500-600 free.dispatch.op; 600-650 free.queue;"
+            " 650-730 free.dispatch.cann; 730-800 free.launch_latency; 800-1000 comp.vector; ");
   EXPECT_EQ(AccountRank(rank_.trace).pieces.front().confidence, Confidence::kPartial);
 }
 
@@ -203,8 +203,8 @@ TEST_F(AccountingTest, AMomentOfALaunchStandsInForTheCall) {
   Queued(590, 600, 650, 730, main_);
   Kernel(800, 1000, 5);
   EXPECT_EQ(Pieces(),
-            "0-590 free.host_idle; 590-600 free.dispatch.op; 600-650 free.queue; "
-            "650-700 free.dispatch.cann; 700-800 free.launch_latency; 800-1000 comp.vector; ");
+            "0-590 free.host_idle; 590-600 free.dispatch.op; 600-650 free.queue;"
+            " 650-700 free.dispatch.cann; 700-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
 // Kernels of a graph have no launch of their own.
@@ -214,8 +214,8 @@ TEST_F(AccountingTest, GapsWithinAGraphAreTheDevices) {
   Kernel(320, 1000, -1);
   rank_.trace.device_tasks.model = {1, 1};
   EXPECT_EQ(Pieces(),
-            "0-50 free.host_idle; 50-200 free.dispatch.cann; 200-300 comp.vector; "
-            "300-320 free.device_queue; 320-1000 comp.vector; ");
+            "0-50 free.host_idle; 50-200 free.dispatch.cann; 200-300 comp.vector;"
+            " 300-320 free.device_queue; 320-1000 comp.vector; ");
 }
 
 // The main thread is in backward(), where another thread asks for work.
@@ -225,10 +225,10 @@ TEST_F(AccountingTest, AThreadThatWaitsForAnotherIsNotToBlame) {
   Queued(210, 220, 230, 240, backward_);
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-100 free.host_idle; 100-210 free.python; 210-500 free.dispatch.op*; "
-            "500-590 free.python; 590-600 free.dispatch.op; 600-650 free.queue; 650-720 "
-            "free.dispatch.cann; "
-            "720-800 free.launch_latency; 800-1000 comp.vector; ");
+            "0-100 free.host_idle; 100-210 free.python; 210-500 free.dispatch.op*;"
+            " 500-590 free.python; 590-600 free.dispatch.op; 600-650 free.queue; 650-720"
+            " free.dispatch.cann;"
+            " 720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
 TEST_F(AccountingTest, AnIdleThreadIsReplacedByTheOneThatAskedLast) {
@@ -239,10 +239,10 @@ TEST_F(AccountingTest, AnIdleThreadIsReplacedByTheOneThatAskedLast) {
   Call("Node@launch", 690, 720, queue_, 5);
   Kernel(800, 1000, 5);
   EXPECT_EQ(Pieces(),
-            "0-100 free.host_idle*; 100-110 free.dispatch.op*; 110-300 free.host_idle*; "
-            "300-400 free.dispatch.op*; 400-500 free.host_idle*; 500-600 free.dispatch.op; "
-            "600-650 free.queue; 650-720 free.dispatch.cann; 720-800 free.launch_latency; "
-            "800-1000 comp.vector; ");
+            "0-100 free.host_idle*; 100-110 free.dispatch.op*; 110-300 free.host_idle*;"
+            " 300-400 free.dispatch.op*; 400-500 free.host_idle*; 500-600 free.dispatch.op;"
+            " 600-650 free.queue; 650-720 free.dispatch.cann; 720-800 free.launch_latency;"
+            " 800-1000 comp.vector; ");
 }
 
 TEST_F(AccountingTest, TheMostTellingOfWhatIsOpenCounts) {
@@ -264,15 +264,15 @@ TEST_F(AccountingTest, TheMostTellingOfWhatIsOpenCounts) {
   rank_.trace.garbage_collections.Append({.start = 25, .dur = 10});
   KernelAt800();
   EXPECT_EQ(Pieces(),
-            "0-10 free.host_idle; 10-25 free.dataloader; 25-35 free.gc; 35-50 free.dataloader; "
-            "50-60 free.host_idle; 60-80 free.checkpoint; 80-100 free.host_idle; "
-            "100-150 free.sync.scalar; 150-160 free.dispatch.op; 160-200 free.copy; "
-            "200-210 free.host_idle; 210-220 free.sync.explicit; 220-230 free.copy; "
-            "230-240 free.host_idle; 240-250 free.compile; 250-260 free.host_idle; "
-            "260-270 free.memory; 270-280 free.host_idle; 280-290 free.dispatch.comm; "
-            "290-300 free.host_idle; 300-310 free.dispatch.cann; 310-590 free.host_idle; "
-            "590-600 free.dispatch.op; 600-650 free.queue; 650-720 free.dispatch.cann; "
-            "720-800 free.launch_latency; 800-1000 comp.vector; ");
+            "0-10 free.host_idle; 10-25 free.dataloader; 25-35 free.gc; 35-50 free.dataloader;"
+            " 50-60 free.host_idle; 60-80 free.checkpoint; 80-100 free.host_idle;"
+            " 100-150 free.sync.scalar; 150-160 free.dispatch.op; 160-200 free.copy;"
+            " 200-210 free.host_idle; 210-220 free.sync.explicit; 220-230 free.copy;"
+            " 230-240 free.host_idle; 240-250 free.compile; 250-260 free.host_idle;"
+            " 260-270 free.memory; 270-280 free.host_idle; 280-290 free.dispatch.comm;"
+            " 290-300 free.host_idle; 300-310 free.dispatch.cann; 310-590 free.host_idle;"
+            " 590-600 free.dispatch.op; 600-650 free.queue; 650-720 free.dispatch.cann;"
+            " 720-800 free.launch_latency; 800-1000 comp.vector; ");
 }
 
 // Quick calls take 4 and 6 before their launch; 100 are more than five times that.
@@ -287,8 +287,8 @@ TEST_F(AccountingTest, ColdLookUpsOfTheLegacyPathAreTheirOwnClass) {
   KernelAt800();
   rank_.trace.queued_work.queued[0] = 40;  // asked for by 50
   const std::string pieces = Pieces();
-  EXPECT_NE(pieces.find("200-210 free.dispatch.cann; 210-300 free.queue; 300-400 free.aclop; "
-                        "400-420 free.dispatch.cann; "),
+  EXPECT_NE(pieces.find("200-210 free.dispatch.cann; 210-300 free.queue; 300-400 free.aclop;"
+                        " 400-420 free.dispatch.cann; "),
             std::string::npos)
       << pieces;
 }
@@ -300,8 +300,8 @@ TEST_F(AccountingTest, KernelsComeBeforeCommunicationBeforeCopies) {
   rank_.Collective(rank_.Group("dp"), 250, 600);
   Task("MEMCPY_ASYNC", 500, 1000, -1, 3, "MEMCPY_ASYNC");
   EXPECT_EQ(Pieces(),
-            "0-1 free.dispatch.cann; 1-100 comp.vector; 100-200 comp.matmul; "
-            "200-300 comp.vector; 300-600 comm.unsplit; 600-1000 copy.h2d; ");
+            "0-1 free.dispatch.cann; 1-100 comp.vector; 100-200 comp.matmul;"
+            " 200-300 comp.vector; 300-600 comm.unsplit; 600-1000 copy.h2d; ");
 }
 
 TEST_F(AccountingTest, WhatIsSavedIsCopiedToTheHost) {

@@ -28,8 +28,8 @@ const std::vector<CollectivePart> kParts = {{0, 2'000, 60'000, true, 3},
 
 TEST(CollectivePhases, FollowTheArrivalOfTheLastMember) {
   EXPECT_EQ(Text(PhasesOf({0, 100'000}, {true, 60'000, 3}, kParts, false, 5000, 0)),
-            "0-60000 comm.wait_peer; 60000-80000 comm.transfer; 80000-90000 comm.inner_wait; "
-            "90000-100000 comm.inner_idle; ");
+            "0-60000 comm.wait_peer; 60000-80000 comm.transfer; 80000-90000 comm.inner_wait;"
+            " 90000-100000 comm.inner_idle; ");
 }
 
 TEST(CollectivePhases, OfAReceiveStartWithTheBubble) {

@@ -498,8 +498,8 @@ TEST(ModuleStatistic, LeavesCountersOutOfKernelNamesIfAsked) {
   }
   rank.Op("op", 10, 20, rank.main);
   EXPECT_EQ(Sum(rank.trace, {.without_counters = true}).rows[0].kernels,
-            "trans_TransData, Conv2D, Conv2DBackpropFilter_MemSet, MatMulV2, "
-            "aclnnMm_MatMulV3Common_2, 17");
+            "trans_TransData, Conv2D, Conv2DBackpropFilter_MemSet, MatMulV2,"
+            " aclnnMm_MatMulV3Common_2, 17");
 }
 
 TEST(ModuleStatistic, AnEmptyRankHasNoRows) { EXPECT_TRUE(Sum(RankTrace()).rows.empty()); }

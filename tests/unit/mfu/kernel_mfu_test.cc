@@ -345,8 +345,8 @@ TEST(GpuMfu, TheOperationsAreThoseOfTheInnermostOperatorThatHasAFormula) {
 TEST(GpuMfu, SeveralKernelsOfAnOperatorShareItsOperationsByTheirTime) {
   GpuRank rank;
   rank.Op("aten::convolution_backward", 0, 100, "[[1, 2, 4, 4], [1, 3, 4, 4], [2, 3, 1, 1]]",
-          "['c10::Half', 'c10::Half', 'c10::Half']\n['', '', '', '[0]', '[1, 1]', '[0, 0]', "
-          "'[1, 1]', 'False', '[0, 0]', '1', '[True, True, False]']");
+          "['c10::Half', 'c10::Half', 'c10::Half']\n['', '', '', '[0]', '[1, 1]', '[0, 0]',"
+          " '[1, 1]', 'False', '[0, 0]', '1', '[True, True, False]']");
   rank.LaunchedKernel(10, rank.main, 100, "dgrad_engine");
   rank.LaunchedKernel(20, rank.main, 60, "wgrad_alg0_engine");
   rank.LaunchedKernel(30, rank.main, 40, "nchwToNhwcKernel");

@@ -99,8 +99,8 @@ TEST(OperatorConvolutions, CountEachGradientThatTheMaskAsksFor) {
   constexpr std::int64_t kOne = 2LL * (32 * 64 * 112 * 112) * (3 * 7 * 7);
   const auto count = [&](std::string_view mask) {
     return CountOf("aten::convolution_backward", kShapes,
-                   fmt::format("['', '', '', '[0]', '[2, 2]', '[3, 3]', '[1, 1]', 'False', "
-                               "'[0, 0]', '1', '{}']",
+                   fmt::format("['', '', '', '[0]', '[2, 2]', '[3, 3]', '[1, 1]', 'False',"
+                               " '[0, 0]', '1', '{}']",
                                mask));
   };
   EXPECT_EQ(count("[False, True, False]"), kOne);  // of the first layer
@@ -109,8 +109,8 @@ TEST(OperatorConvolutions, CountEachGradientThatTheMaskAsksFor) {
   EXPECT_EQ(GapOf("aten::convolution_backward", kShapes), FlopsGap::kNoValues);
   // Transposed: the input (8 x 5 x 5) has the positions.
   EXPECT_EQ(CountOf("aten::convolution_backward", "[[1, 3, 10, 10], [1, 8, 5, 5], [8, 3, 4, 4]]",
-                    "['', '', '', '[0]', '[2, 2]', '[1, 1]', '[1, 1]', 'True', '[0, 0]', '1', "
-                    "'[True, False, False]']"),
+                    "['', '', '', '[0]', '[2, 2]', '[1, 1]', '[1, 1]', 'True', '[0, 0]', '1',"
+                    " '[True, False, False]']"),
             2 * (8 * 5 * 5) * (3 * 4 * 4));
 }
 
@@ -177,8 +177,8 @@ TEST(OperatorAttention, OfPagesIsKnownWhereAllSequencesMustBeAsLongAsTheLongest)
   const auto prefill = [](std::string_view query, int most_q, int most_k) {
     return GapOf("aiter::mha_batch_prefill",
                  fmt::format("[[{}, 4, 8], [999, 2, 8], [999, 2, 8], [4], [4], [99]]", query),
-                 fmt::format("['', '', '', '', '', '', '{}', '{}', '0.', '0.1', '0.', 'False', "
-                             "'True', '-1', '-1', '0']",
+                 fmt::format("['', '', '', '', '', '', '{}', '{}', '0.', '0.1', '0.', 'False',"
+                             " 'True', '-1', '-1', '0']",
                              most_q, most_k));
   };
   EXPECT_EQ(prefill("30", 10, 10), FlopsGap::kNone);  // 3 sequences of 10
@@ -187,8 +187,8 @@ TEST(OperatorAttention, OfPagesIsKnownWhereAllSequencesMustBeAsLongAsTheLongest)
   // 3 x 4 heads x half of 10 x 10 scores.
   EXPECT_EQ(
       CountOf("aiter::mha_batch_prefill", "[[30, 4, 8], [999, 2, 8], [999, 2, 8], [4], [4], [99]]",
-              "['', '', '', '', '', '', '10', '10', '0.', '0.1', '0.', 'False', 'True', "
-              "'-1', '-1', '0']"),
+              "['', '', '', '', '', '', '10', '10', '0.', '0.1', '0.', 'False', 'True',"
+              " '-1', '-1', '0']"),
       2 * 3 * 4 * (10 * 10 / 2) * (8 + 8));
   EXPECT_EQ(GapOf("vllm::unified_attention_with_output", "[[32, 64, 64], [32, 8, 64]]"),
             FlopsGap::kPagedCache);

@@ -137,8 +137,8 @@ TEST_F(CompareTest, GoesOnWithoutASideFileThatIsBrokenAndSaysSo) {
 
 TEST_F(CompareTest, CallsAReportPartialWhenRowsWereLeftOut) {
   dir_.Write(std::string("base_ascend_pt/") + kOutput + "kernel_details.csv",
-             "Name,Type,Accelerator Core,Start "
-             "Time(us),Duration(us)\nk,MatMul,AI_CORE,x,1\nk,MatMul,AI_CORE,1,1\n");
+             "Name,Type,Accelerator Core,Start"
+             " Time(us),Duration(us)\nk,MatMul,AI_CORE,x,1\nk,MatMul,AI_CORE,1,1\n");
   const CompareOutcome outcome = Compare(Request());
   EXPECT_TRUE(outcome.partial);
   ASSERT_FALSE(outcome.report.notes.empty());

@@ -86,8 +86,8 @@ TEST_F(Databases, ThatCannotBeWrittenAreNamed) {
 }
 
 TEST_F(Databases, LeaveOutTablesWithoutRows) {
-  EXPECT_EQ(Query("SELECT name FROM sqlite_master WHERE name IN ('TASK', 'CANN_API', 'NPU_MEM', "
-                  "'PYTORCH_API', 'MSTX_EVENTS', 'COMMUNICATION_OP', 'STEP_TIME')"),
+  EXPECT_EQ(Query("SELECT name FROM sqlite_master WHERE name IN ('TASK', 'CANN_API', 'NPU_MEM',"
+                  " 'PYTORCH_API', 'MSTX_EVENTS', 'COMMUNICATION_OP', 'STEP_TIME')"),
             Rows());
 }
 
@@ -102,8 +102,8 @@ TEST_F(Databases, NameTheDeviceAndTheRank) {
 
 TEST_F(Databases, KeepTheMetadataOfTheFramework) {
   files.Write("profiler_metadata.json", R"({"parallel_group_info": {"a": {"group_name": "tp"}}})");
-  EXPECT_EQ(Query("SELECT json_extract(value, '$.a.group_name') FROM META_DATA "
-                  "WHERE name = 'parallel_group_info'"),
+  EXPECT_EQ(Query("SELECT json_extract(value, '$.a.group_name') FROM META_DATA"
+                  " WHERE name = 'parallel_group_info'"),
             Rows{"tp"});
 }
 
@@ -120,8 +120,8 @@ TEST_F(Databases, EndACollectionThatWasNotEndedWithItsLastEvent) {
 TEST_F(Databases, NameCallsByLevelAndPiecesOfCollectivesByTheirItem) {
   AddCall(raw::Level::kAcl, "aclnnAdd", kDatabasesBegin);
   AddCall(raw::Level::kCommunication, "master", kDatabasesBegin + 20, "Notify_Wait");
-  EXPECT_EQ(Query("SELECT type, value, globalTid FROM CANN_API JOIN STRING_IDS ON id = name "
-                  "ORDER BY startNs"),
+  EXPECT_EQ(Query("SELECT type, value, globalTid FROM CANN_API JOIN STRING_IDS ON id = name"
+                  " ORDER BY startNs"),
             (Rows{"20000|aclnnAdd|429496729607", "5500|Notify_Wait|429496729607"}));
 }
 
@@ -140,10 +140,10 @@ TEST_F(Databases, ConnectATaskWithItsCall) {
   AddTask("PROFILING_DISABLE", "PLACE_HOLDER_SQE", kDatabasesBegin + 300, -1);
   AddTask("", "SDMA_SQE", kDatabasesBegin + 400, -1);
   // Tasks outside of any call share a number; what the host does not know has none.
-  EXPECT_EQ(Query("SELECT (SELECT value FROM STRING_IDS JOIN CANN_API ON name = id "
-                  "WHERE connectionId = t.connectionId), "
-                  "(SELECT count(*) FROM TASK o WHERE o.connectionId = t.connectionId), "
-                  "connectionId = -1 FROM TASK t ORDER BY startNs"),
+  EXPECT_EQ(Query("SELECT (SELECT value FROM STRING_IDS JOIN CANN_API ON name = id"
+                  " WHERE connectionId = t.connectionId),"
+                  " (SELECT count(*) FROM TASK o WHERE o.connectionId = t.connectionId),"
+                  " connectionId = -1 FROM TASK t ORDER BY startNs"),
             (Rows{"aclrtMemcpyAsync|1|0", "NULL|2|0", "NULL|2|0", "NULL|1|1"}));
 }
 
@@ -171,22 +171,22 @@ TEST_F(Databases, DescribeKernels) {
   const auto path = files / "ascend_pytorch_profiler_3.db";
   EXPECT_EQ(
       DatabaseRows(path,
-                   "SELECT startNs, n.value, s.value, a.value, g.value, blockNum "
-                   "FROM COMPUTE_TASK_INFO JOIN TASK USING (globalTaskId) "
-                   "JOIN STRING_IDS n ON n.id = name JOIN STRING_IDS s ON s.id = inputShapes "
-                   "JOIN STRING_IDS a ON a.id = attrInfo JOIN STRING_IDS g ON g.id = gridDim"),
+                   "SELECT startNs, n.value, s.value, a.value, g.value, blockNum"
+                   " FROM COMPUTE_TASK_INFO JOIN TASK USING (globalTaskId)"
+                   " JOIN STRING_IDS n ON n.id = name JOIN STRING_IDS s ON s.id = inputShapes"
+                   " JOIN STRING_IDS a ON a.id = attrInfo JOIN STRING_IDS g ON g.id = gridDim"),
       Rows{"1772000000000000000|MatMul_1|\"32,3;16\"||N/A|24"});
   EXPECT_EQ(DatabaseRows(path,
-                         "SELECT s.value, p.value FROM TASK_PMU_INFO p "
-                         "JOIN STRING_IDS s ON s.id = name ORDER BY p.rowid"),
+                         "SELECT s.value, p.value FROM TASK_PMU_INFO p"
+                         " JOIN STRING_IDS s ON s.id = name ORDER BY p.rowid"),
             (Rows{"aic_total_time|1500.5", "aic_total_cycles|2701"}));
 }
 
 TEST_F(Databases, KeepSchedulersOfCollectivesApart) {
   const auto task = AddTask("KERNEL_AICPU", "AI_CPU", kDatabasesBegin, -1);
   session.kernels.Append({{.name = Text("hcom_allReduce_AicpuKernel")}, {.task = task}});
-  EXPECT_EQ(Query("SELECT value FROM COMMUNICATION_SCHEDULE_TASK_INFO "
-                  "JOIN STRING_IDS ON id = name"),
+  EXPECT_EQ(Query("SELECT value FROM COMMUNICATION_SCHEDULE_TASK_INFO"
+                  " JOIN STRING_IDS ON id = name"),
             Rows{"hcom_allReduce_AicpuKernel"});
 }
 
@@ -220,17 +220,17 @@ TEST_F(Databases, ListCollectivesAndTheirPieces) {
   const auto path = files / "ascend_pytorch_profiler_3.db";
   EXPECT_EQ(
       DatabaseRows(path,
-                   "SELECT n.value, g.value, dataType, count, rankSize, deviceId "
-                   "FROM COMMUNICATION_OP JOIN STRING_IDS n ON n.id = opName "
-                   "JOIN STRING_IDS g ON g.id = groupName JOIN CANN_API USING (connectionId)"),
+                   "SELECT n.value, g.value, dataType, count, rankSize, deviceId"
+                   " FROM COMMUNICATION_OP JOIN STRING_IDS n ON n.id = opName"
+                   " JOIN STRING_IDS g ON g.id = groupName JOIN CANN_API USING (connectionId)"),
       Rows{"hcom_allReduce__586_0_1|tp|11|64|4|2"});
   // 65535 is the profiler's number for a kind that was not given.
   EXPECT_EQ(
       DatabaseRows(path,
-                   "SELECT s.value, planeId, rdmaType, transportType, linkType, size, "
-                   "isMaster, bandwidth, notifyId, dstRank, opId FROM COMMUNICATION_TASK_INFO "
-                   "JOIN TASK USING (globalTaskId) "
-                   "JOIN STRING_IDS s ON s.id = COMMUNICATION_TASK_INFO.taskType"),
+                   "SELECT s.value, planeId, rdmaType, transportType, linkType, size,"
+                   " isMaster, bandwidth, notifyId, dstRank, opId FROM COMMUNICATION_TASK_INFO"
+                   " JOIN TASK USING (globalTaskId)"
+                   " JOIN STRING_IDS s ON s.id = COMMUNICATION_TASK_INFO.taskType"),
       Rows{"Memcpy|1|65535|0|1|2048|1|400000000000|4294967295|4294967295|0"});
 }
 
@@ -270,9 +270,9 @@ class QueuedWork : public Databases {
 
 // The way a reader goes from operators to device tasks.
 constexpr char kOpsToTasks[] =
-    "SELECT s.value, t.startNs FROM PYTORCH_API p JOIN CONNECTION_IDS c ON c.id = p.connectionId "
-    "JOIN TASK t ON t.connectionId = c.connectionId JOIN STRING_IDS s ON s.id = p.name "
-    "ORDER BY t.startNs";
+    "SELECT s.value, t.startNs FROM PYTORCH_API p JOIN CONNECTION_IDS c ON c.id = p.connectionId"
+    " JOIN TASK t ON t.connectionId = c.connectionId JOIN STRING_IDS s ON s.id = p.name"
+    " ORDER BY t.startNs";
 
 TEST_F(QueuedWork, LeadsFromTheOperatorToWhatItLaunchedButNotToCopies) {
   EXPECT_EQ(Query(kOpsToTasks),
@@ -280,27 +280,27 @@ TEST_F(QueuedWork, LeadsFromTheOperatorToWhatItLaunchedButNotToCopies) {
 }
 
 TEST_F(QueuedWork, HasBothSidesOfTheQueueUnderOneConnection) {
-  EXPECT_EQ(Query("SELECT s.value, startNs, endNs, globalTid, c.connectionId - (5 << 28) "
-                  "FROM PYTORCH_API p JOIN CONNECTION_IDS c ON c.id = p.connectionId "
-                  "JOIN STRING_IDS s ON s.id = p.name WHERE type = 50002 ORDER BY startNs"),
+  EXPECT_EQ(Query("SELECT s.value, startNs, endNs, globalTid, c.connectionId - (5 << 28)"
+                  " FROM PYTORCH_API p JOIN CONNECTION_IDS c ON c.id = p.connectionId"
+                  " JOIN STRING_IDS s ON s.id = p.name WHERE type = 50002 ORDER BY startNs"),
             (Rows{"Enqueue@aclnnAdd|1772000000000001010|1772000000000001020|429496729606|42",
                   "Dequeue@aclnnAdd|1772000000000002000|1772000000000002100|429496729607|42"}));
 }
 
 TEST_F(QueuedWork, NamesAnEnqueueWithoutItsOtherSide) {
   session.queue.Append({.start = kDatabasesBegin + 9000, .dur = 1, .correlation = 43});
-  EXPECT_EQ(Query("SELECT s.value FROM PYTORCH_API p JOIN STRING_IDS s ON s.id = p.name "
-                  "WHERE startNs = '1772000000000009000'"),
+  EXPECT_EQ(Query("SELECT s.value FROM PYTORCH_API p JOIN STRING_IDS s ON s.id = p.name"
+                  " WHERE startNs = '1772000000000009000'"),
             Rows{"Enqueue"});
 }
 
 TEST_F(QueuedWork, ConnectsForwardWithBackward) {
   const auto backward = AddOp("AddBackward0", kDatabasesBegin + 5000);
   session.backward.Append({{}, {.sequence = 1, .forward = 0, .backward = backward}});
-  EXPECT_EQ(Query("SELECT f.startNs, b.startNs FROM CONNECTION_IDS c JOIN CONNECTION_IDS d "
-                  "ON c.connectionId = d.connectionId JOIN PYTORCH_API f ON f.connectionId = c.id "
-                  "JOIN PYTORCH_API b ON b.connectionId = d.id "
-                  "WHERE f.type = 50001 AND b.type = 50001 AND f.startNs < b.startNs"),
+  EXPECT_EQ(Query("SELECT f.startNs, b.startNs FROM CONNECTION_IDS c JOIN CONNECTION_IDS d"
+                  " ON c.connectionId = d.connectionId JOIN PYTORCH_API f ON f.connectionId = c.id"
+                  " JOIN PYTORCH_API b ON b.connectionId = d.id"
+                  " WHERE f.type = 50001 AND b.type = 50001 AND f.startNs < b.startNs"),
             Rows{"1772000000000001000|1772000000000005000"});
 }
 
@@ -325,14 +325,14 @@ TEST_F(QueuedWork, LeadsFromAnOperatorThatMarksToTheMark) {
                          .domain = Text("default")},
                         {.mark_id = 9, .process = 100, .thread = 8}});
   const std::string marks_of_ops =
-      "SELECT m.value, e.connectionId FROM PYTORCH_API p "
-      "JOIN CONNECTION_IDS c ON c.id = p.connectionId "
-      "JOIN MSTX_EVENTS e ON e.connectionId = c.connectionId "
-      "JOIN STRING_IDS m ON m.id = e.message";
+      "SELECT m.value, e.connectionId FROM PYTORCH_API p"
+      " JOIN CONNECTION_IDS c ON c.id = p.connectionId"
+      " JOIN MSTX_EVENTS e ON e.connectionId = c.connectionId"
+      " JOIN STRING_IDS m ON m.id = e.message";
   EXPECT_EQ(Query(marks_of_ops), Rows{"here|4000000009"});
   EXPECT_EQ(DatabaseRows(files / "ascend_pytorch_profiler_3.db",
-                         "SELECT startNs, value, streamId, taskId FROM TASK "
-                         "JOIN STRING_IDS ON id = taskType WHERE connectionId = 4000000009"),
+                         "SELECT startNs, value, streamId, taskId FROM TASK"
+                         " JOIN STRING_IDS ON id = taskType WHERE connectionId = 4000000009"),
             Rows{"1772000000000004000|MsTx|11|13"});
 }
 
@@ -342,9 +342,9 @@ TEST_F(QueuedWork, PutsThePartsOfAnOperatorsTextsOnLines) {
   EXPECT_EQ(Query("SELECT value, inputShapes FROM PYTORCH_API JOIN STRING_IDS ON id = inputDtypes"),
             Rows{"float;\r\nScalar|NULL"});
   EXPECT_EQ(DatabaseRows(files / "ascend_pytorch_profiler_3.db",
-                         "SELECT value, stackDepth FROM PYTORCH_API "
-                         "JOIN PYTORCH_CALLCHAINS c ON c.id = callchainId "
-                         "JOIN STRING_IDS s ON s.id = stack ORDER BY stackDepth"),
+                         "SELECT value, stackDepth FROM PYTORCH_API"
+                         " JOIN PYTORCH_CALLCHAINS c ON c.id = callchainId"
+                         " JOIN STRING_IDS s ON s.id = stack ORDER BY stackDepth"),
             (Rows{"a.py(1): f|0", "b.py(2): g|1"}));
 }
 
@@ -392,9 +392,9 @@ TEST_F(Databases, TellWhatOperatorsOfCannTookAndGaveBack) {
                             .reserved = 1024,
                             .thread = 7,
                             .device = 2});
-  EXPECT_EQ(Query("SELECT n.value, addr, t.value, size, totalAllocate, c.value FROM NPU_OP_MEM "
-                  "JOIN STRING_IDS n ON n.id = operatorName JOIN STRING_IDS t ON t.id = type "
-                  "JOIN STRING_IDS c ON c.id = component ORDER BY timestampNs"),
+  EXPECT_EQ(Query("SELECT n.value, addr, t.value, size, totalAllocate, c.value FROM NPU_OP_MEM"
+                  " JOIN STRING_IDS n ON n.id = operatorName JOIN STRING_IDS t ON t.id = type"
+                  " JOIN STRING_IDS c ON c.id = component ORDER BY timestampNs"),
             (Rows{"Add|4096|allocate|512|512|GE", "Add|4096|release|512|0|GE"}));
 }
 
@@ -418,10 +418,10 @@ TEST_F(Databases, AnalyseWhatTheDeviceDidInAStep) {
   }
   WriteDatabases(session, files.path());
   EXPECT_EQ(DatabaseRows(files / "analysis.db",
-                         "SELECT deviceId, step, computing, communication, "
-                         "communication_not_overlapped, overlapped, free, stage, bubble, "
-                         "communication_not_overlapped_and_exclude_receive, preparing "
-                         "FROM StepTraceTime"),
+                         "SELECT deviceId, step, computing, communication,"
+                         " communication_not_overlapped, overlapped, free, stage, bubble,"
+                         " communication_not_overlapped_and_exclude_receive, preparing"
+                         " FROM StepTraceTime"),
             Rows{"2|4|49|42|37|5|13|87|12|25|80"});
 }
 
@@ -455,21 +455,21 @@ TEST_F(Databases, AnalyseWhatACollectiveMoved) {
   WriteDatabases(session, files.path());
   const auto path = files / "analysis.db";
   EXPECT_EQ(DatabaseRows(path,
-                         "SELECT hccl_op_name, group_name, step, type, start_timestamp, "
-                         "elapse_time, transit_time, wait_time, synchronization_time, "
-                         "round(idle_time, 9) FROM CommAnalyzerTime"),
+                         "SELECT hccl_op_name, group_name, step, type, start_timestamp,"
+                         " elapse_time, transit_time, wait_time, synchronization_time,"
+                         " round(idle_time, 9) FROM CommAnalyzerTime"),
             Rows{"hcom_allReduce__017_0_1|17|step|collective|1000|1.03|0.4|0.43|0.1|0.2"});
   EXPECT_EQ(DatabaseRows(path,
-                         "SELECT hccl_op_name, group_name, step, type, transport_type, "
-                         "transit_size, transit_time, bandwidth, large_packet_ratio, package_size, "
-                         "count, total_duration FROM CommAnalyzerBandwidth ORDER BY rowid"),
+                         "SELECT hccl_op_name, group_name, step, type, transport_type,"
+                         " transit_size, transit_time, bandwidth, large_packet_ratio, package_size,"
+                         " count, total_duration FROM CommAnalyzerBandwidth ORDER BY rowid"),
             (Rows{"hcom_allReduce__017_0_1|17|step|collective|HCCS|80|0.4|200|0.5|16|1|0.15",
                   "hcom_allReduce__017_0_1|17|step|collective|HCCS|80|0.4|200|0.5|64|1|0.25",
                   "hcom_allReduce__017_0_1|17|step|collective|SDMA|80|0.4|200|0|0|0|0"}));
   EXPECT_EQ(DatabaseRows(path,
-                         "SELECT group_name, step, type, transport_type, src_rank, dst_rank, "
-                         "transit_size, transit_time, bandwidth, op_name FROM CommAnalyzerMatrix "
-                         "WHERE hccl_op_name = 'allreduce-top1'"),
+                         "SELECT group_name, step, type, transport_type, src_rank, dst_rank,"
+                         " transit_size, transit_time, bandwidth, op_name FROM CommAnalyzerMatrix"
+                         " WHERE hccl_op_name = 'allreduce-top1'"),
             Rows{"17|step|collective|HCCS|3|4|80|0.4|200|hcom_allReduce__017_0_1"});
 }
 

@@ -60,8 +60,8 @@ TEST_P(DeviceOf, HasTheCountersOfTheProfiler) {
     const io::Database database(DatabaseOf(capture));
     if (!database.HasTable("TASK_PMU_INFO")) continue;
     auto rows = database.Query(
-        "SELECT t.startNs, s.value, p.value FROM TASK_PMU_INFO p "
-        "JOIN TASK t ON t.globalTaskId = p.globalTaskId JOIN STRING_IDS s ON s.id = p.name");
+        "SELECT t.startNs, s.value, p.value FROM TASK_PMU_INFO p"
+        " JOIN TASK t ON t.globalTaskId = p.globalTaskId JOIN STRING_IDS s ON s.id = p.name");
     std::vector<std::string> expected, found;
     while (rows.Step()) {
       const double value = std::stod(std::string(rows.Text(2)));

@@ -96,8 +96,8 @@ TEST_F(TrafficSamples, OfOtherColumnsAreCountedWithTheirLine) {
         "1:5 1 1 1\n99999999999999999999 1 1\n2:000000000 -1 0\n");
   ReadLinks();
   EXPECT_TRUE(session_.traffic.hccs.Empty());
-  EXPECT_EQ(Issues(), Lines{"line left out, its columns are not those of its kind, 7 times "
-                            "(first: hccs.data, line 3)"});
+  EXPECT_EQ(Issues(), Lines{"line left out, its columns are not those of its kind, 7 times"
+                            " (first: hccs.data, line 3)"});
 }
 
 TEST_F(TrafficSamples, NeedTheClockOfTheDevice) {
@@ -106,8 +106,9 @@ TEST_F(TrafficSamples, NeedTheClockOfTheDevice) {
   Write("pcie", std::string(96, '\0'));
   ReadLinks();
   EXPECT_TRUE(session_.traffic.Empty());
-  EXPECT_EQ(Issues(), Lines{"samples left out, the start of the clock that they use is not known, "
-                            "2 times (first: hccs.data)"});
+  EXPECT_EQ(
+      Issues(),
+      Lines{"samples left out, the start of their clock is unknown, 2 times (first: hccs.data)"});
 }
 
 std::string Pcie(std::uint64_t ns, const std::vector<std::uint32_t>& values) {
@@ -151,8 +152,9 @@ TEST_F(TrafficSamples, OfPcieThatContradictThemselvesAreCounted) {
   Write("pcie", Pcie(10, odd) + never + Pcie(20, {}) + "cut");
   ReadLinks();
   EXPECT_EQ(session_.traffic.pcie.time, (std::vector<TimeNs>{20}));
-  EXPECT_EQ(Issues(), (Lines{"file cut off inside a record, read up to there (pcie.data)",
-                             "sample left out, it makes no sense, 2 times (first: pcie.data)"}));
+  EXPECT_EQ(Issues(),
+            (Lines{"file cut off inside a record, read up to there (pcie.data)",
+                   "sample left out, its values are invalid, 2 times (first: pcie.data)"}));
 }
 
 constexpr const char* kPort = " 100 2.5 1000 10 20 1 0 3 4000 5 6 0 0";
@@ -187,8 +189,8 @@ TEST_F(TrafficSamples, OfPortsThatCannotBeAreCounted) {
   ReadLinks();
   // The port that is down is shown.
   EXPECT_EQ(session_.traffic.nic.time, (std::vector<TimeNs>{1, 4}));
-  EXPECT_EQ(Issues(), (Lines{"line left out, its columns are not those of its kind, 2 times "
-                             "(first: nic.data, line 5)",
+  EXPECT_EQ(Issues(), (Lines{"line left out, its columns are not those of its kind, 2 times"
+                             " (first: nic.data, line 5)",
                              "sample left out, it has traffic but no bandwidth (nic.data)",
                              "sample left out, its counters run backwards (nic.data)"}));
 }
@@ -236,8 +238,9 @@ TEST_F(TrafficSamples, OfHbmThatMakeNoSenseAreCounted) {
                    Hbm(~std::uint64_t{0}, 1, 0, 0) + Hbm(20, 1, 0, 0x01000000));
   ReadMemories();
   EXPECT_TRUE(session_.traffic.hbm.Empty());
-  EXPECT_EQ(Issues(), (Lines{"sample left out, it has the time of the one before it (hbm.data)",
-                             "sample left out, it makes no sense, 3 times (first: hbm.data)"}));
+  EXPECT_EQ(Issues(),
+            (Lines{"sample left out, it has the time of the one before it (hbm.data)",
+                   "sample left out, its values are invalid, 3 times (first: hbm.data)"}));
 }
 
 std::string Ddr(std::uint32_t micros, std::uint32_t count, std::uint32_t event, std::uint32_t id,
@@ -262,8 +265,9 @@ TEST_F(TrafficSamples, OfDdrThatMakeNoSenseAreCounted) {
   Write("ddr", Ddr(10, 7, 0, 5 << 20) + Ddr(10, 7, 1 << 20, 0) + "cut");
   ReadMemories();
   EXPECT_TRUE(session_.traffic.ddr.Empty());
-  EXPECT_EQ(Issues(), (Lines{"file cut off inside a record, read up to there (ddr.data)",
-                             "sample left out, it makes no sense, 2 times (first: ddr.data)"}));
+  EXPECT_EQ(Issues(),
+            (Lines{"file cut off inside a record, read up to there (ddr.data)",
+                   "sample left out, its values are invalid, 2 times (first: ddr.data)"}));
 }
 
 TEST_F(TrafficSamples, OfDdrAreTwiceAsWideOnOlderChips) {
@@ -307,7 +311,7 @@ TEST_F(TrafficSamples, OfCachesWithoutAllCountersAreCounted) {
   Write("llc", Llc(10, 0, {1, 1, 1, 1, 1, 1, 1}) + Llc(20, 0, {1}, {0x77}) + Llc(20, 1000, {1}));
   ReadMemories();
   EXPECT_TRUE(session_.traffic.llc.Empty());
-  EXPECT_EQ(Issues(), (Lines{"sample left out, it makes no sense, 2 times (first: llc.data)",
+  EXPECT_EQ(Issues(), (Lines{"sample left out, its values are invalid, 2 times (first: llc.data)",
                              "sample left out, some of its counters are missing (llc.data)"}));
 }
 
@@ -370,9 +374,9 @@ TEST_F(L2Cache, NeedsTheEventsOfTheChip) {
   Write("l2_cache", L2(3, 8, {}));
   Read();
   EXPECT_TRUE(session_.l2_cache.Empty());
-  EXPECT_EQ(Issues(), Lines{"counters of the L2 cache left out, the events of the chip are not "
-                            "among those in sample.json (l2CacheTaskProfilingEvents) "
-                            "(l2_cache.data)"});
+  EXPECT_EQ(Issues(), Lines{"counters of the L2 cache left out, the events of the chip are not"
+                            " among those in sample.json (l2CacheTaskProfilingEvents)"
+                            " (l2_cache.data)"});
 }
 
 }  // namespace

@@ -256,8 +256,8 @@ TEST_P(Traffic, OfHbm) {
     counters.push_back(Counter(sample, "HBM " + NumberText(sample["hbm"]) + "/" + kind,
                                {{kind + "(MB/s)", sample["rate"].get<double>() / kMebibyte}}));
   }
-  EXPECT_EQ(DatabaseTable("SELECT deviceId, timestampNs, bandwidth, hbmId, value FROM HBM JOIN "
-                          "STRING_IDS ON id = type ORDER BY HBM.rowid"),
+  EXPECT_EQ(DatabaseTable("SELECT deviceId, timestampNs, bandwidth, hbmId, value FROM HBM JOIN"
+                          " STRING_IDS ON id = type ORDER BY HBM.rowid"),
             rows);
   EXPECT_EQ(Counters("HBM"), counters);
 }
@@ -292,9 +292,9 @@ TEST_P(Traffic, OfCaches) {
     counters.push_back(Counter(sample, name + "Throughput",
                                {{"Throughput(MB/s)", ShownMegabytes(sample["rate"])}}));
   }
-  EXPECT_EQ(DatabaseTable("SELECT deviceId, llcId, timestampNs, printf('%.6f', hitRate), "
-                          "throughput, value FROM LLC JOIN STRING_IDS ON id = mode "
-                          "ORDER BY LLC.rowid"),
+  EXPECT_EQ(DatabaseTable("SELECT deviceId, llcId, timestampNs, printf('%.6f', hitRate),"
+                          " throughput, value FROM LLC JOIN STRING_IDS ON id = mode"
+                          " ORDER BY LLC.rowid"),
             rows);
   EXPECT_EQ(Counters("LLC"), counters);
 }

@@ -19,12 +19,12 @@ RankTrace ReadKernels(std::string_view content) {
 
 TEST(KernelDetails, ReadsKernelsWithTheirCounters) {
   const RankTrace trace = ReadKernels(
-      "Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start "
-      "Time(us),"
-      "Duration(us),Wait Time(us),Block Dim,Input "
-      "Shapes,aicore_time(us),aic_mac_time(us),aic_mte2_time(us),"
-      "aiv_time(us),aiv_vec_time(us),Input Data Types,Input Formats,Output Shapes,Output Data "
-      "Types,"
+      "Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start"
+      " Time(us),"
+      "Duration(us),Wait Time(us),Block Dim,Input"
+      " Shapes,aicore_time(us),aic_mac_time(us),aic_mte2_time(us),"
+      "aiv_time(us),aiv_vec_time(us),Input Data Types,Input Formats,Output Shapes,Output Data"
+      " Types,"
       "Output Formats\n"
       "50,0,4294967295,12,7,aclnnMatmul_1,MatMulV2,dynamic,AI_CORE,1736408883704643.212\t,12.34,0,"
       "20,"
@@ -95,8 +95,8 @@ TEST(KernelDetails, TakesTheLargerOfTwoCountersOfOneMeaning) {
 
 TEST(KernelDetails, ListsAllThatOpSummarySays) {
   const RankTrace trace = ReadKernels(
-      "Device_id,Op Name,Task Type,Task Start Time(us),Task Duration(us),OP State,Input "
-      "Shapes,Output Data Types,aic_total_cycles,aiv_time(us)\n"
+      "Device_id,Op Name,Task Type,Task Start Time(us),Task Duration(us),OP State,Input"
+      " Shapes,Output Data Types,aic_total_cycles,aiv_time(us)\n"
       "3,hcom_send_,HCCL,1,1,N/A,N/A,N/A,N/A,N/A\n"
       "3,Add,AI_VECTOR_CORE,3,1,static,\"\"\"8,2\"\"\",FLOAT,N/A,1.5\n");
   const ListedKernels& listed = trace.listed_kernels;
@@ -154,8 +154,8 @@ TEST(KernelDetails, ReadsTheTensorsOnlyWhenTheyAreWanted) {
   const test::TempDir dir;
   const auto path = dir.Write(
       "kernel_details.csv",
-      "Device_id,Name,Type,Start Time(us),Duration(us),HF32 Eligible,Input Shapes,Input Data "
-      "Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n"
+      "Device_id,Name,Type,Start Time(us),Duration(us),HF32 Eligible,Input Shapes,Input Data"
+      " Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n"
       "3,mm,MatMulV2,100,2,YES,\"\"\"2,3;3,4\"\"\",FLOAT;FLOAT,ND;FRACTAL_NZ,\"\"\"2,4\"\"\",FLOAT,"
       "ND\n"
       "3,ai_cpu,Assign,200,2,N/A,N/A,N/A,N/A,N/A,N/A,N/A\n");

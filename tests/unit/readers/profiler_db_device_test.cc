@@ -25,9 +25,9 @@ RankTrace ReadDeviceDb(const std::string& sql, Tables wanted = test::kAllTables)
 
 const std::string kTexts =
     std::string(test::kStrings) +
-    "INSERT INTO STRING_IDS VALUES (1, 'MatMul'), (2, 'MatMulV2'), (3, 'AI_CORE'), "
-    "(4, 'KERNEL_AICORE'), (5, 'N/A'), (6, 'aic_mac_time'), (7, 'aiv_vec_time'), "
-    "(8, 'SDMA_SQE'), (9, 'aicore_time'), (0, 'Add');";
+    "INSERT INTO STRING_IDS VALUES (1, 'MatMul'), (2, 'MatMulV2'), (3, 'AI_CORE'),"
+    " (4, 'KERNEL_AICORE'), (5, 'N/A'), (6, 'aic_mac_time'), (7, 'aiv_vec_time'),"
+    " (8, 'SDMA_SQE'), (9, 'aicore_time'), (0, 'Add');";
 
 TEST(ProfilerDbDevice, ReadsKernelsAndTasksInTheOrderOfTasks) {
   const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + R"(

@@ -112,8 +112,8 @@ TEST(SideFiles, TakeNoNumbersThatNoCaptureHas) {
 
   const RankTrace steps = Read(FileKind::kStepTraceTime,
                                "Step,Computing,Communication(Not Overlapped),Communication,Free,"
-                               "Overlapped,Stage,Bubble,Communication(Not Overlapped and Exclude "
-                               "Receive),Preparing\n"
+                               "Overlapped,Stage,Bubble,Communication(Not Overlapped and Exclude"
+                               " Receive),Preparing\n"
                                "1,3000000000000000,1,1,-0.5,0,0,0,0,0\n");
   EXPECT_EQ(steps.step_times.computing, Times{0});
   EXPECT_EQ(steps.step_times.free, Times{-500});
@@ -161,7 +161,7 @@ TEST(CommunicationMatrix, LeavesOutLinksOfWhichAnEndIsNoRank) {
   ASSERT_EQ(steps[0].collective_matrix.size(), 1u);
   EXPECT_EQ(steps[0].collective_matrix[0].source, 0);
   EXPECT_EQ(steps[0].collective_matrix[0].destination, 1);
-  EXPECT_HAS_TEXT(OnlyIssue(trace), "link left out, its ends are not ranks, 3 times");
+  EXPECT_HAS_TEXT(OnlyIssue(trace), "link left out, its ends are not rank numbers, 3 times");
 }
 
 TEST(Communication, RefusesADocumentThatBreaksOff) {

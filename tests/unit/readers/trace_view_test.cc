@@ -111,8 +111,8 @@ TEST(TraceView, LeavesOutEventsWithoutADuration) {
   EXPECT_TRUE(trace.device_tasks.Empty());
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0],
-                  "event left out, its duration is missing, 2 times (first: trace_view.json: "
-                  "\"MatMul\" at 1 us)");
+                  "event left out, its duration is missing, 2 times (first: trace_view.json:"
+                  " \"MatMul\" at 1 us)");
 }
 
 // E closes the innermost B of its thread; one without its other half is counted.

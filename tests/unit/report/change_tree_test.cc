@@ -140,8 +140,8 @@ TEST(ChangeTree, ACauseGivesWayBeforeAName) {
   reads.cause = "aten::item at train.py:90 +10.00 ms";
   const ChangeNode step = Parent("step", {reads});
   EXPECT_EQ(Lines(step, 90),
-            Texts{"+10.00 ms free time (scalar reads: aten::item at train.py:90 +10.00 ms), "
-                  "+100.0 %"});
+            Texts{"+10.00 ms free time (scalar reads: aten::item at train.py:90 +10.00 ms),"
+                  " +100.0 %"});
   EXPECT_EQ(Lines(step, 60), Texts{"+10.00 ms free time (scalar reads), +100.0 %"});
   EXPECT_EQ(Lines(step, 40), Texts{"+10.00 ms free time...r reads), +100.0 %"});
   EXPECT_EQ(Causes(step, 80),

@@ -20,17 +20,17 @@ TEST(SettingDifferences, WhatCostsTimeIsSaidSo) {
   const RecordedSettings off = Environment({{"ASCEND_LAUNCH_BLOCKING", "0"}}),
                          on = Environment({{"ASCEND_LAUNCH_BLOCKING", "1"}});
   EXPECT_EQ(LineOf(off, on),
-            "settings that differ: ASCEND_LAUNCH_BLOCKING 0 -> 1 (costs time: the host waits for "
-            "the device at every launch)");
+            "settings that differ: ASCEND_LAUNCH_BLOCKING 0 -> 1 (costs time: the host waits for"
+            " the device at every launch)");
   EXPECT_EQ(LineOf(on, off),
-            "settings that differ: ASCEND_LAUNCH_BLOCKING 1 -> 0 (the base's value costs time: the "
-            "host waits for the device at every launch)");
+            "settings that differ: ASCEND_LAUNCH_BLOCKING 1 -> 0 (the base's value costs time: the"
+            " host waits for the device at every launch)");
   EXPECT_EQ(LineOf(on, on), "");
   EXPECT_EQ(
       LineOf(Environment({{"ASCEND_GLOBAL_LOG_LEVEL", "0"}}),
              Environment({{"ASCEND_GLOBAL_LOG_LEVEL", "1"}})),
-      "settings that differ: ASCEND_GLOBAL_LOG_LEVEL 0 -> 1 (both cost time: the host writes a "
-      "log of what it does)");
+      "settings that differ: ASCEND_GLOBAL_LOG_LEVEL 0 -> 1 (both cost time: the host writes a"
+      " log of what it does)");
 }
 
 TEST(SettingDifferences, WhatHasNoEffectCostsNothing) {
@@ -52,10 +52,9 @@ TEST(SettingDifferences, WhatCostsTimeComesFirstThenByKind) {
   comparison[SettingKind::kProfiler]["with_stack"] = "off";
   EXPECT_EQ(
       LineOf(base, comparison),
-      "settings that differ: TASK_QUEUE_ENABLE 2 -> 0 (costs time: the thread that calls "
-      "operators launches them, too), with_stack on -> off (the base's value costs time: host "
-      "times are inflated, most for small operators), HCCL_ALGO not set -> level0:ring, layers "
-      "2 -> 4");
+      "settings that differ: TASK_QUEUE_ENABLE 2 -> 0 (costs time: the thread that calls operators"
+      " also launches them), with_stack on -> off (the base's value costs time: host times are"
+      " inflated, most for small operators), HCCL_ALGO not set -> level0:ring, layers 2 -> 4");
 }
 
 TEST(SettingDifferences, WhatOneSideDoesNotRecordIsUnknown) {
@@ -120,8 +119,8 @@ TEST(SettingDifferences, WhatTwoOfThemCostIsSaidOnce) {
                                 {{"with_modules", "on"}, {"with_stack", "on"}}}};
   EXPECT_EQ(
       LineOf(off, on),
-      "settings that differ: with_modules off -> on (costs time: host times are inflated, most "
-      "for small operators), with_stack off -> on (costs time)");
+      "settings that differ: with_modules off -> on (costs time: host times are inflated, most"
+      " for small operators), with_stack off -> on (costs time)");
 }
 
 TEST(SettingDifferences, TheFormOfTheResultsIsNoDifference) {

@@ -54,8 +54,8 @@ TEST_F(DatabaseWriterTest, WritesBlanksAndWhatIsNoNumberAsNull) {
   WriteDatabase({Table("T", {{{Cell(), std::numeric_limits<double>::quiet_NaN(), Cell()}}})},
                 path_);
   EXPECT_EQ(Query(path_,
-                  "SELECT count(*) FROM T WHERE module IS NULL AND \"total(ns)\" IS NULL "
-                  "AND count IS NULL"),
+                  "SELECT count(*) FROM T WHERE module IS NULL AND \"total(ns)\" IS NULL"
+                  " AND count IS NULL"),
             Texts{"1"});
 }
 

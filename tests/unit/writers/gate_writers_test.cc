@@ -135,26 +135,30 @@ GateReport LeftOut() {
 TEST(GateText, SaysWhatIsLeftOutAndTakenOff) {
   const std::string text = Screen(LeftOut());
   EXPECT_HAS_TEXT(text,
-                  "\nfirst step left out as warm-up: 1.00 times the later ones in the base, 2.50 "
-                  "times in the comparison; only the comparison was slow there, --warmup 0 judges "
-                  "all steps\n");
+                  "\nfirst step left out as warm-up: 1.00 times the later ones in the base, 2.50"
+                  " times in the comparison; only the comparison was slow there, --warmup 0 judges"
+                  " all steps\n");
   EXPECT_HAS_TEXT(
       text,
-      "\n  drift differs and is not taken off: +0.00 % per step in the base, +1.25 % in "
-      "the comparison; in the last step the change is +7.5 %\n");
+      "\n"
+      "  drift differs and is not subtracted: +0.00 % per step in the base, +1.25 % in the"
+      " comparison; in the last step the change is +7.5 %\n");
   GateReport alike = LeftOut();
   alike.warmup = GateWarmup{2, 3, 2.5, true, true};
   alike.metrics[0].drift = GateDrift{0.4, 0.4, false, 5};
   EXPECT_HAS_TEXT(Screen(alike),
-                  "first 2 steps left out as warm-up: 3.00 times the later ones in "
-                  "the base, 2.50 times in the comparison\n");
-  EXPECT_HAS_TEXT(Screen(alike), "\n  drift of +0.40 % per step taken off\n");
+                  "first 2 steps left out as warm-up: 3.00 times the later ones in"
+                  " the base, 2.50 times in the comparison\n");
+  EXPECT_HAS_TEXT(Screen(alike), "\n  drift of +0.40 % per step subtracted\n");
   EXPECT_EQ(CountOf(Screen(Slower()), "warm-up") + CountOf(Screen(Slower()), "drift"), 0u);
 }
 
 TEST(GateMarkdown, SaysWhatIsLeftOutAndTakenOff) {
   const std::string text = FormatGateMarkdown(LeftOut());
-  EXPECT_HAS_TEXT(text, "### Left out or taken off\n\n- first step left out as warm-up: ");
+  EXPECT_HAS_TEXT(text,
+                  "### Left out or subtracted\n"
+                  "\n"
+                  "- first step left out as warm-up: ");
   EXPECT_HAS_TEXT(text, "\n- step_time: drift differs and is not");
 }
 

@@ -219,8 +219,8 @@ TEST_F(WriteXlsxTest, NotesWhichTextsWereCut) {
   std::vector<std::string> notes;
   writers::WriteXlsxFile(report, path_, notes, {.characters = 40});
   EXPECT_EQ(notes, (std::vector<std::string>{
-                       "Sheet: 3 texts are longer than the 40 characters that a cell of a workbook "
-                       "holds, and cut there; the first is Sheet!B3"}));
+                       "Sheet: 3 texts are longer than the 40 characters that a cell of a workbook"
+                       " holds, and cut there; the first is Sheet!B3"}));
 }
 
 TEST_F(WriteXlsxTest, ContinuesLongSheetsOnFurtherOnes) {
@@ -241,8 +241,8 @@ TEST_F(WriteXlsxTest, ContinuesLongSheetsOnFurtherOnes) {
   EXPECT_HAS_TEXT(CellOf(second, "A5"), "<v>4</v>");
   EXPECT_EQ(CellOf(second, "A6"), "");
   EXPECT_HAS_TEXT(CellOf(test::ZipMember(path_, "xl/worksheets/sheet3.xml"), "A4"), "<v>5</v>");
-  EXPECT_EQ(notes, (std::vector<std::string>{"Sheet: 5 rows are more than a sheet of a workbook "
-                                             "holds; they continue on Sheet (2) to (3)"}));
+  EXPECT_EQ(notes, (std::vector<std::string>{"Sheet: 5 rows are more than a sheet of a workbook"
+                                             " holds; they continue on Sheet (2) to (3)"}));
 }
 
 TEST_F(WriteXlsxTest, WritesTheSameRowsWithAnyNumberOfJobs) {

@@ -327,7 +327,7 @@ struct Diagnosis {
   /// Fixed as well, where only some findings are shown.
   std::vector<NeededFinding> hiding_findings_not_shown;
   std::vector<RankId> culprits;  ///< ranks of faults that are not shown
-  Lateness lateness;                   ///< of all collectives, whatever causes it
+  Lateness lateness;             ///< of all collectives, whatever causes it
   /// Captured, but not compared: see common_steps.h.
   std::vector<RankId> ranks_left_out;
   std::vector<RankId> ranks_without_work;  ///< of which no device work was recorded

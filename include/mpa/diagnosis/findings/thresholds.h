@@ -59,11 +59,11 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kWarmUpRatio{"warm_up_ratio", 1.2, 1, 1000,
                  "a first step this many times as long as the others is warm-up"},
     kWarmUpCompiling{"warm_up_compiling", 0.03, 0, 1,
-                     "a first step is warm-up if compiling takes this share of it, and hardly any "
-                     "time of the others"},
+                     "a first step is warm-up if compiling takes this share of it, and hardly any"
+                     " time of the others"},
     kWarmUpRest{"warm_up_rest", 0.1, 0, 1,
-                "hardly any time: the others compile for at most this share of what the first step "
-                "compiles"},
+                "hardly any time: the others compile for at most this share of what the first step"
+                " compiles"},
     kSystematicShare{"systematic_share", 0.6, 0, 1,
                      "a finding seen in this share of the steps is systematic"},
     kIntermittentShare{"intermittent_share", 0.2, 0, 1,
@@ -84,13 +84,13 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kLatePeers{"peers", 2, 2, kMaxCalls,
                "ranks of a role, with the late one, that define what is normal"},
     kLatePairSteps{"pair_steps", 2, 1, kMaxCalls,
-                   "of the two ranks of a role, the late one is slower in at least this many "
-                   "steps, and in most of them"},
+                   "of the two ranks of a role, the late one is slower in at least this many"
+                   " steps, and in most of them"},
     kLateAlike{"alike", 1.35, 1, 1000,
                "late ranks whose excess differs by less than this ratio are one finding"},
     kUnmatchedShare{"unmatched_share", 0.05, 0, 1,
-                    "above this share of operations that ranks lack, a group whose names have no "
-                    "number is not compared"},
+                    "above this share of operations that ranks lack, a group whose names have no"
+                    " number is not compared"},
     kLateBlocksRatio{
         "blocks_ratio", 1.5, 1, 1000,
         "a rank waits for its device more often than its peers by more than this ratio"},
@@ -104,7 +104,7 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kLatenessShare{"lateness_share", 0.002, 0, 1,
                    "the wait for a rank is explained from this share of the step on"},
     kLatenessNs{"lateness_ns", 50'000, 0, kMaxTime,
-                "the wait for a rank is explained from this time on"},
+                "waits for a rank are explained if they take at least this time"},
     kUncapturedShare{"share", 0.02, 0, 1,
                      "a rank that was not captured is late by at least this share of the step"},
     kUncapturedNs{"least_ns", 50'000, 0, kMaxTime,
@@ -118,12 +118,13 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kCardShare{"card_share", 0.4, 0, 1,
                "where all such links are equally slow, they are slow below this share of it"},
     kPortGbs{"port_gbs", 0, 0, 1e6,
-             "what a port to other hosts moves, in GB/s; 0: as the chip's entry says"},
+             "rate of a port to other hosts, in GB/s; 0: from the chip's entry"},
     kPortBytes{"port_bytes", 1 << 20, 1, kMaxBytes,
                "operations that move less through a port do not show its speed"},
     kSmallLatencyRatio{"latency_ratio", 2, 1, 1000,
-                       "a small operation takes this many times what its data take"},
-    kSmallCountShare{"count_share", 0.2, 0, 1, "this share of a group's operations is small"},
+                       "a small operation takes this many times what its data needs"},
+    kSmallCountShare{"count_share", 0.2, 0, 1,
+                     "at least this share of a group's operations is small"},
     kSmallCalls{"calls", 4, 1, kMaxCalls,
                 "a group has at least this many small operations per step"},
     kSmallBytes{"bytes", 16 << 20, 1, kMaxBytes, "larger operations do not count as small"},
@@ -135,8 +136,8 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kBesideNs{"beside_ns", 30'000, 0, kMaxTime,
               "an operation stands between kernels if they end and start within this time of it"},
     kAloneShare{"alone_share", 0.9, 0, 1,
-                "what is computed needs an operation between kernels if nothing is computed for "
-                "this share of it"},
+                "what is computed needs an operation between kernels if nothing is computed for"
+                " this share of it"},
     kBesideRatio{
         "ratio", 0.7, 0, 1,
         "tasks beside computing reach less than this share of the bandwidth of the others"},
@@ -146,11 +147,11 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kMemoryGbs{"memory_gbs", 0, 0, 1e6,
                "highest bandwidth of the device memory, in GB/s; 0: as the chip's entry says"},
     kCacheBytes{"cache_bytes", 0, 0, kMaxBytes,
-                "smaller tensors fit the cache, and do not show that bandwidth; 0: as the chip's "
-                "entry says"},
+                "smaller tensors fit the cache and do not show that bandwidth; 0: from the chip's"
+                " entry"},
     kClockRatio{"ratio", 0.95, 0, 1, "a device is throttled below this share of its rated clock"},
     kFewSteps{"steps", 3, 1, kMaxCalls,
-              "with fewer steps, a habit cannot be distinguished from an accident"};
+              "with fewer steps, a pattern cannot be distinguished from an accident"};
 
 template <typename Part, typename Of>
 double Ratio(Part part, Of whole) {

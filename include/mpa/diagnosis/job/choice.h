@@ -10,13 +10,13 @@
 namespace mpa {
 
 inline constexpr Threshold kWholeRanks{"whole_ranks", 512, 1, 1e9,
-                                       "of a job of up to so many ranks, all are replayed"},
+                                       "in a job of up to this many ranks, all are replayed"},
     kWholeBytes{"whole_bytes", 600e6, 0, 1e15,
-                "of a larger job, ranks that take up to so many bytes together are replayed: those "
-                "that stand out and some of the others"},
+                "in a larger job, ranks of up to this many bytes together are replayed: those that"
+                " stand out and some of the others"},
     kStandsOutShare{"stands_out_share", 0.005, 0, 1,
-                    "a rank stands out if a kind of its work, or how late it comes, takes this "
-                    "share of a step more than on ranks that do the same"};
+                    "a rank stands out if a kind of its work, or its lateness, exceeds that of"
+                    " ranks with the same role by this share of a step"};
 
 /// The ranks of a job whose graphs are replayed: all, unless they are too many. Then those that
 /// stand out, in turn by each kind of work in which ranks do, the largest excess first, with half

@@ -119,7 +119,7 @@ struct KernelKind {
   double cache_hits = 0;
 };
 
-/// Who asked for a kernel.
+/// The operator or call that asked for a kernel.
 struct KernelOrigin {
   std::uint32_t node = 0;
   NameId op = 0;    ///< the innermost operator

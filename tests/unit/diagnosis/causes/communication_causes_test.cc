@@ -108,8 +108,8 @@ TEST(CommunicationCauses, AFixedOrderOfSumsIsAdvisedAgainstWhereItIsSet) {
   EXPECT_EQ(advice(), usual);
   parts[1].settings["HCCL_DETERMINISTIC"] = "true";
   EXPECT_EQ(advice(),
-            "HCCL_DETERMINISTIC=false unless results must repeat; compare the modes of "
-            "HCCL_OP_EXPANSION_MODE");
+            "HCCL_DETERMINISTIC=false unless results must repeat; compare the modes of"
+            " HCCL_OP_EXPANSION_MODE");
 }
 
 TEST(CommunicationCauses, TasksOfTheProfilerMayBeWhatOperationsIdleFor) {

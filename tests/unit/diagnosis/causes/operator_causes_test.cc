@@ -61,8 +61,8 @@ TEST(OperatorCauses, AProductOnVectorCores) {
     EXPECT_EQ(found->gain, 600 * kUs);
     EXPECT_EQ(TitleOf(*found, Language::kEnglish), "matrix products run on vector cores");
     EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
-              "give them shapes and types of the cube cores (fp16 or bf16, multiples of 16); tune "
-              "the tiling (AOE)");
+              "give them shapes and types of the cube cores (fp16 or bf16, multiples of 16); tune"
+              " the tiling (AOE)");
     const Diagnosis usual = diagnose(false);
     found = FindingWith(usual, "op.slow/MatMulV3");
     ASSERT_EQ(found == nullptr, fp32);

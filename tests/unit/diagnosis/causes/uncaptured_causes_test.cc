@@ -94,8 +94,8 @@ TEST(UncapturedCauses, AdviceFitsTheStateOfTheRank) {
   EXPECT_EQ(TitleOf(*found, Language::kEnglish),
             "collectives wait for ranks 4, 5 (rank 4 damaged, rank 5 not captured)");
   EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
-            "copy or parse the capture of that rank again; 'msprof-analyze check' says what is "
-            "wrong; capture that rank and its node");
+            "copy or parse the capture of that rank again; 'msprof-analyze check' says what is"
+            " wrong; capture that rank and its node");
 }
 
 // Rank 0 of four meets the others `count` times in each of three steps of 10 ms, for twice `late`.

@@ -69,8 +69,8 @@ TEST(Thresholds, NamesWhatIsWrong) {
         .what();
   };
   EXPECT_EQ(failure(R"("link.slow": {"bandwith": 1})"),
-            "link.slow: unknown rule 'bandwith'; available: bandwidth_ratio, least_bytes, share, "
-            "members, card_gbs, card_share, port_gbs, port_share, port_bytes");
+            "link.slow: unknown rule 'bandwith'; available: bandwidth_ratio, least_bytes, share,"
+            " members, card_gbs, card_share, port_gbs, port_share, port_bytes");
   EXPECT_EQ(failure(R"("link.fast": {})"),
             "no rules for 'link.fast'; 'advisor --print_rules' lists all");
   EXPECT_EQ(failure(R"("link.slow": 3)"), "link.slow: give an object of rules");

@@ -96,8 +96,8 @@ TEST(CommonSteps, ABrokenRankDoesNotHideTheLateOne) {
   EXPECT_EQ(diagnosis.ranks, (std::vector<std::int64_t>{0, 1, 2, 3})) << "it was captured";
   EXPECT_EQ(diagnosis.accounting.size(), 10u) << "and has its account";
   EXPECT_EQ(NotesOf(diagnosis, Language::kEnglish),
-            std::vector<std::string>{"ranks left out of all comparisons, because their captures "
-                                     "break off or lack the steps of the others: 0"});
+            std::vector<std::string>{"ranks left out of all comparisons because their captures"
+                                     " break off or lack the steps of the others: 0"});
 }
 
 TEST(CommonSteps, ACaptureThatBreaksOffIsNotCompared) {

@@ -128,8 +128,8 @@ TEST(Issuing, CallsThatLaunchNothingAreNotOfTheNextStep) {
   const auto first = [&] { return IssuingWork(part).Of(8).size(); };
   ASSERT_EQ(first(), 6u);
   for (const std::uint32_t node : {8, 6}) part.graph.nodes[node].step = 1;
-  EXPECT_EQ(first(), 4u) << "what was called for at 10 ns launches nothing in its step, nor does "
-                            "its piece in the queue";
+  EXPECT_EQ(first(), 4u) << "what was called for at 10 ns launches nothing in its step, nor does"
+                            " its piece in the queue";
 }
 
 // Four kernels of one type, each behind its own launch. To issue the last one takes 10 ns as well;

@@ -146,8 +146,8 @@ TEST_F(KernelPerfTest, FiveOfAVerdictAreKeptTheMostRoomFirst) {
            {.aiv_vec = 100, .aiv_mte2 = 100, .aiv_mte3 = 100});
   }
   EXPECT_EQ(Rows(),
-            "room vec_mte2_mte3 1x600; room vec_mte2_mte3 1x500; room vec_mte2_mte3 1x400; room "
-            "vec_mte2_mte3 1x300; room vec_mte2_mte3 1x200; ");
+            "room vec_mte2_mte3 1x600; room vec_mte2_mte3 1x500; room vec_mte2_mte3 1x400; room"
+            " vec_mte2_mte3 1x300; room vec_mte2_mte3 1x200; ");
 }
 
 }  // namespace

@@ -140,8 +140,8 @@ bool CanBe(const Finding& finding, const AdviceFacts& facts) {
 
 std::string Described(const Finding& finding, const AdviceFacts& facts) {
   return fmt::format(
-      "{} {} gpu={} compiled={} stacks={} shapes={} memory={} modules={} steps={} level1={} "
-      "level2={} out={} synchronises={}",
+      "{} {} gpu={} compiled={} stacks={} shapes={} memory={} modules={} steps={} level1={}"
+      " level2={} out={} synchronises={}",
       finding.key, finding.category, facts.on_gpu, facts.is_compiled, facts.has_stacks,
       facts.has_shapes, facts.has_memory, facts.has_modules, facts.has_steps, facts.has_level1,
       facts.has_level2, facts.copying_out, facts.synchronising);

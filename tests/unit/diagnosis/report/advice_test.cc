@@ -83,8 +83,8 @@ TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
 TEST(Actions, AGpuHasNoLevelsOfTheProfiler) {
   const Finding finding = MadeFinding("capture.missing", 0);
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
-            "profiler_level=Level1 on all ranks; capture what 'Not judged' names");
-  EXPECT_EQ(AdviceOf(OnGpu(finding), Language::kEnglish), "capture what 'Not judged' names");
+            "profiler_level=Level1 on all ranks; capture what 'Not judged' lists");
+  EXPECT_EQ(AdviceOf(OnGpu(finding), Language::kEnglish), "capture what 'Not judged' lists");
 }
 
 TEST(Actions, SomethingIsLeftWhereAllSettingsAreMade) {

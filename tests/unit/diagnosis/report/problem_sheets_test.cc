@@ -206,16 +206,16 @@ TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
                                                "mte bound", "host bound", "op_names", "rank_id"}));
   const std::vector<Cell>& problem = SheetNamed(report, "observations").rows[0].cells;
   EXPECT_EQ(problem[0], Cell("Fusible Operator Analysis"));
-  EXPECT_EQ(problem[1], Cell("repeated sequences of kernels that could be fused: 6. They take "
-                             "20.000 ms, of which kernels run for "
-                             "5.000 ms; 0.750 of the time are gaps, 0.050 loads and stores"));
+  EXPECT_EQ(problem[1], Cell("repeated sequences of kernels that could be fused: 6. They take"
+                             " 20.000 ms, of which kernels run for"
+                             " 5.000 ms; 0.750 of the time are gaps, 0.050 loads and stores"));
   EXPECT_EQ(problem[3], number(6));
   EXPECT_EQ(problem[4], number(20'000'000));
   list.moving = 0;  // without counters
   EXPECT_EQ(SheetNamed(made.Of(), "observations").rows[0].cells[1],
-            Cell("repeated sequences of kernels that could be fused: 6. They take 20.000 ms, of "
-                 "which kernels run for "
-                 "5.000 ms; 0.750 of the time are gaps"));
+            Cell("repeated sequences of kernels that could be fused: 6. They take 20.000 ms, of"
+                 " which kernels run for"
+                 " 5.000 ms; 0.750 of the time are gaps"));
   const std::vector<std::string> names = NamesOf(made.Of(Language::kChinese));
   EXPECT_EQ(names[names.size() - 2], "基于host瓶颈的算子序列分析");
   EXPECT_EQ(names.back(), "基于mte瓶颈的算子序列分析");

@@ -125,8 +125,8 @@ TEST(Why, ShowsTheChainOfEvidence) {
   EXPECT_HAS_TEXT(text, "  late by    4.0 ms a step; mainly operator calls (75 %)\n");
   EXPECT_HAS_TEXT(text, "  waiting    rank 0 4.0 ms, rank 1 4.0 ms, rank 2 4.0 ms; 997 more\n");
   EXPECT_HAS_TEXT(text,
-                  "  differs    first at MatMulV3 (64,64), step 10: 2.0 ms behind rank 1; in the\n "
-                  "              end 4.0 ms late to hcom_allReduce__1_0\n");
+                  "  differs    first at MatMulV3 (64,64), step 10: 2.0 ms behind rank 1; in the\n"
+                  "               end 4.0 ms late to hcom_allReduce__1_0\n");
   EXPECT_HAS_TEXT(text, "  arrivals   hcom_allReduce__1_0, step 10: 4.0 ms after the others\n");
   EXPECT_HAS_TEXT(text, "hcom_allReduce__1_3, step 10: 50.0 us after the others\n");
   EXPECT_HAS_TEXT(text, "came 27.0 ms after the first one; called for 12.1 ms after it\n");

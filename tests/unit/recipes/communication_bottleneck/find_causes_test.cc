@@ -75,8 +75,8 @@ TEST(FindCauses, TheShortestRunIsThatOfTheRankThatCameLast) {
   EXPECT_EQ(found[0].fast, 0);
   EXPECT_EQ(found[0].bound, Bound::kDevice);
   EXPECT_EQ(found[0].reason,
-            "[Device-bound]Device: max duration-diff op MatMul, diff 8950.0 us, max "
-            "start-time-diff op MatMul, diff 0.0 us.");
+            "[Device-bound]Device: max duration-diff op MatMul, diff 8950.0 us, max"
+            " start-time-diff op MatMul, diff 0.0 us.");
 }
 
 TEST(FindCauses, RanksThatHardlyDifferHaveNoSlowOne) {

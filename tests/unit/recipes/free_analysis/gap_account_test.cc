@@ -45,8 +45,8 @@ TEST_F(GapAccounts, TheCategoriesAddUpToTheGap) {
   // 25-60 the scalar read; 60-65 only Python; 65-70 the launch. Of equal ones the category that
   // comes first.
   EXPECT_EQ(account.causes,
-            "free.sync.scalar 35.0 us, copy.h2d 5.0 us, free.dispatch.cann 5.0 us, "
-            "free.python 5.0 us");
+            "free.sync.scalar 35.0 us, copy.h2d 5.0 us, free.dispatch.cann 5.0 us,"
+            " free.python 5.0 us");
   EXPECT_EQ(account.place, "aten::item at train.py:90");
 }
 

@@ -70,8 +70,8 @@ TEST(ReferenceGaps, TasksAtTheEdgesOfAGapAreWithin) {
   EXPECT_EQ(gaps[0].time, (Interval{150'000, 400'000}));
   EXPECT_EQ(gaps[0].longest_rest, 220'000);
   EXPECT_EQ(ReasonOf(gaps[0]).text,
-            "Device task running: 1 MEMCPY_ASYNC tasks, 1 EVENT_WAIT tasks, max remaining free "
-            "220.0 us");
+            "Device task running: 1 MEMCPY_ASYNC tasks, 1 EVENT_WAIT tasks, max remaining free"
+            " 220.0 us");
 }
 
 // A kernel on another stream that began earlier ends where the gap begins.

@@ -221,7 +221,7 @@ TEST_F(HeadAdvice, NumbersAreOfACallAndOnlyIdleTimeCanBeGained) {
     t.Run(at + 500, at + 510);
   }
   const AdviceRow queue = Only("queued_operators");
-  EXPECT_HAS_TEXT(queue.text, "3 queued eager operators hold a call up, 45.0 us");
+  EXPECT_HAS_TEXT(queue.text, "3 queued eager operators delay a call, 45.0 us");
   EXPECT_EQ(queue.cost, 3 * 45'000);
   EXPECT_EQ(queue.gain, 3 * 15'000);
   EXPECT_HAS_TEXT(Only("host_tensors").text, "1 copies or waits for inputs and 0 for outputs in a");

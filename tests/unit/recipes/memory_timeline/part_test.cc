@@ -193,8 +193,8 @@ TEST_F(MemoryOfRank, WhatTheFrameworkListedFromBeforeHasItsKind) {
       before += fmt::format("{} {} {}, ", held.holder.op, NameOf(held.holder.category), held.bytes);
   }
   EXPECT_EQ(before,
-            "(before the capture) before the capture 50, (before the capture) parameter 30, "
-            "(before the capture) optimizer state 20, ");
+            "(before the capture) before the capture 50, (before the capture) parameter 30,"
+            " (before the capture) optimizer state 20, ");
 }
 
 TEST_F(MemoryOfRank, ListedMemoryIsNeverMoreThanTheTotals) {

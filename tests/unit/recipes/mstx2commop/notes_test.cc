@@ -36,17 +36,17 @@ TEST(NotesOfMarks, ThereAreNoneWhereEveryMarkIsAnOperator) {
 
 TEST(NotesOfMarks, CountThoseThatNameNoOperatorOrHaveNoTask) {
   EXPECT_EQ(NotesOf(R"({"opName": "hcom_allReduce_"})"),
-            (Notes{"marks left out, they do not name a communication operator: 1"}));
+            (Notes{"marks left out because they name no communication operator: 1"}));
   EXPECT_EQ(NotesOf(R"({"streamId": "6", "count": 8, "dataType": "fp16", "groupName": "g",
                         "opName": "hcom_allReduce_"})"),
-            (Notes{"marks of communication left out, because no task of the device belongs to "
-                   "them: 1; collect with activities of the NPU"}));
+            (Notes{"communication marks left out because no device task belongs to them: 1; collect"
+                   " with activities of the NPU"}));
 }
 
 TEST(NotesOfMarks, OtherMarksAreNoneOfCommunication) {
   EXPECT_EQ(NotesOf("forward"),
-            (Notes{"1 of 1 ranks have no marks of communication (first: rank 0); collect with "
-                   "mstx=True"}));
+            (Notes{"1 of 1 ranks have no marks of communication (first: rank 0); collect with"
+                   " mstx=True"}));
 }
 
 }  // namespace

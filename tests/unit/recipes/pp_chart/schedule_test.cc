@@ -19,8 +19,8 @@ std::string Schedule(std::int64_t stages, std::int64_t micro_batches, std::int64
 // What the Python tool gives for two stages and four micro-batches.
 TEST(DualPipeV, OrdersMicroBatches) {
   EXPECT_EQ(Schedule(2, 4, 0),
-            "0/0 1/0 2/1 4/1 logits/2 4b/2 4w/2 5/2 logits/3 3F+5B/3 6F+0B/3 logits/4 6B/4 "
-            "7F+1B/4 logits/5 7B/5 2B/6 3B/6");
+            "0/0 1/0 2/1 4/1 logits/2 4b/2 4w/2 5/2 logits/3 3F+5B/3 6F+0B/3 logits/4 6B/4"
+            " 7F+1B/4 logits/5 7B/5 2B/6 3B/6");
   EXPECT_EQ(Schedule(2, 4, 1),
             "0/1 4/1 1/1 5/1 2F/3 4B/3 6F+0B/3 3F+5B/3 7F+1B/3 6B/5 2B/5 7B/6 3B/6");
 }
