@@ -75,7 +75,7 @@ RankCollectives CollectivesOfRank(const RankTrace& trace, const std::optional<st
                         .groups = trace.job.groups};
   known.on_gpu = trace.device == DeviceKind::kGpu;
   std::vector<RankRuns::Row>& rows = known.runs.rows;
-  const StepBounds steps(trace);
+  const StepBounds steps(trace, kAsRecorded);
   for (std::size_t at = 0; at < steps.Count(); ++at)
     known.longest_step = std::max(known.longest_step, steps.DeviceEnd(at) - steps.DeviceBegin(at));
   for (RankRuns::Row& row : rows) {

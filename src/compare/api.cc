@@ -107,15 +107,15 @@ void CompareApis(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
   Sheet sheet = CompareSheet(
       "ApiCompare",
-      {{Text("Order Id", kOrderMeaning, 10),
-        BoldText("api name", "The framework operator, or the call on the host.")},
+      {{PlainColumn("Order Id", kOrderMeaning, 10),
+        BoldColumn("api name", "The framework operator, or the call on the host.")},
        ForBothSides({AsTotal(TwoDecimals("Total Duration(ms)",
                                          "Host time of all calls, in ms; a call inside another call"
                                          " of the row counts once.")),
                      TwoDecimals("Self Time(ms)",
                                  "Host time of all calls without the calls inside them, in ms."),
                      TwoDecimals("Avg Duration(ms)", "Mean host time of one call, in ms."),
-                     Text("Calls", "Number of calls.")}),
+                     PlainColumn("Calls", "Number of calls.")}),
        {Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2),
         Growth("Diff Self Ratio", RatioMeaning("Self time"), 20, Format::kDecimals2),
         Growth("Diff Avg Ratio", RatioMeaning("Average duration"), 20, Format::kDecimals2),
@@ -134,10 +134,10 @@ void CompareApis(const CompareInput& input, Report& report) {
       AppendCells(row, InMs(times.total), InMs(times.self), times.AverageNs() / 1e6, times.calls);
     }
     const auto ratio = [&](std::int64_t ApiTimes::*number) {
-      return Ratio(static_cast<double>(base.*number), static_cast<double>(comparison.*number));
+      return GrowthRatio(static_cast<double>(base.*number), static_cast<double>(comparison.*number));
     };
     AppendCells(row, ratio(&ApiTimes::total), ratio(&ApiTimes::self),
-                Ratio(base.AverageNs(), comparison.AverageNs()), ratio(&ApiTimes::calls));
+                GrowthRatio(base.AverageNs(), comparison.AverageNs()), ratio(&ApiTimes::calls));
     sheet.rows.push_back(std::move(row));
   }
   OrderRows(input, sheet);

@@ -12,13 +12,13 @@ namespace {
 
 std::vector<std::vector<Column>> Columns() {
   return {
-      {Text("Order Id", kOrderMeaning, 10)},
+      {PlainColumn("Order Id", kOrderMeaning, 10)},
       ForBothSides(
-          {BoldText("Communication OP Name", "The kind of collective.", 25),
-           Text("Task Name",
+          {BoldColumn("Communication OP Name", "The kind of collective.", 25),
+           PlainColumn("Task Name",
                 "Kind of the tasks inside the collectives; empty in the row that sums"
                 " whole collectives."),
-           Text("Calls", "Number of collectives or tasks.", 10),
+           PlainColumn("Calls", "Number of collectives or tasks.", 10),
            Decimals("Total Duration(us)", "Time of all collectives or tasks of the row, in us.",
                     17),
            Decimals("Avg Duration(us)", "Mean time of one collective or task, in us.", 17),
@@ -49,7 +49,7 @@ void AddCollective(const std::string& kind, const Collective* base, const Collec
   AppendSide(kind, Cell(), calls(base), sum);
   AppendSide(kind, Cell(), calls(comparison), sum);
   AppendCells(sum, (total(comparison) - total(base)).Us(),
-              Ratio(total(base).Ns(), total(comparison).Ns()));
+              GrowthRatio(total(base).Ns(), total(comparison).Ns()));
   sheet.rows.push_back(std::move(sum));
 
   const FirstSeen<std::string_view, Durations> none;

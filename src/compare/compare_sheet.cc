@@ -49,11 +49,11 @@ std::vector<Column> ForBothSides(const std::vector<Column>& columns) {
   return both;
 }
 
-Column Text(std::string_view name, std::string_view meaning, double width) {
+Column PlainColumn(std::string_view name, std::string_view meaning, double width) {
   return NamedColumn(name, Format::kInteger, width, meaning);
 }
 
-Column BoldText(std::string_view name, std::string_view meaning, double width) {
+Column BoldColumn(std::string_view name, std::string_view meaning, double width) {
   return NamedColumn(name, Format::kGeneral, width, meaning);
 }
 

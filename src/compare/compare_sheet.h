@@ -26,9 +26,9 @@ std::vector<Column> ForBothSides(const std::vector<Column>& columns);
 
 /// The forms of columns that every sheet has. `meaning` says in the documentation what the column
 /// holds.
-Column Text(std::string_view name, std::string_view meaning,
+Column PlainColumn(std::string_view name, std::string_view meaning,
             double width = 20);  ///< a number if it holds one
-Column BoldText(std::string_view name, std::string_view meaning, double width = 30);
+Column BoldColumn(std::string_view name, std::string_view meaning, double width = 30);
 Column Decimals(std::string_view name, std::string_view meaning, double width = 20);
 /// Documents for people keep no more decimals.
 Column TwoDecimals(std::string_view name, std::string_view meaning, double width = 20);

@@ -98,14 +98,14 @@ std::string Reason(const CompareInput& input, Side side) {
 std::vector<std::vector<Column>> Columns(const char* type, const char* detail, const char* meaning,
                                          Column (*time)(std::string_view, std::string_view,
                                                         double)) {
-  return {{Text("Order Id", kOrderMeaning, 10), BoldText(type, "The type of the kernels."),
-           Text(detail, meaning)},
+  return {{PlainColumn("Order Id", kOrderMeaning, 10), BoldColumn(type, "The type of the kernels."),
+           PlainColumn(detail, meaning)},
           ForBothSides(
               {AsTotal(time("Total Duration(us)", "Time of all kernels of the row, in us.", 20)),
                time("Avg Duration(us)", "Mean time of one kernel, in us.", 20),
                time("Max Duration(us)", "Time of the longest kernel, in us.", 20),
                time("Min Duration(us)", "Time of the shortest kernel, in us.", 20),
-               Text("Calls", "Number of kernels.")}),
+               PlainColumn("Calls", "Number of kernels.")}),
           {Growth("Diff Total Ratio", RatioMeaning("Total duration"), 20, Format::kDecimals2),
            Growth("Diff Avg Ratio", RatioMeaning("Average duration"), 20, Format::kDecimals2)}};
 }
@@ -135,8 +135,8 @@ void AddRows(const KernelSums& base_sums, const KernelSums& comparison_sums,
          Row row{{Cell(), std::string(key.first), std::string(key.second)}};
          append_times(base, row);
          append_times(comparison, row);
-         AppendCells(row, Ratio(base.total.Ns(), comparison.total.Ns()),
-                     Ratio(AverageNs(base), AverageNs(comparison)));
+         AppendCells(row, GrowthRatio(base.total.Ns(), comparison.total.Ns()),
+                     GrowthRatio(AverageNs(base), AverageNs(comparison)));
          sheet.rows.push_back(std::move(row));
        });
 }

@@ -144,11 +144,11 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
                   "How long the operator's allocations were held, added up, in ms.", duration),
          Decimals(fmt::format("{} Allocated Memory(MB)", name),
                   "Memory that the operator allocated, added up, in MB of 2^20 bytes.", memory),
-         Text(fmt::format("{} Operator Number", name), "Number of calls of the operator.", 25)});
+         PlainColumn(fmt::format("{} Operator Number", name), "Number of calls of the operator.", 25)});
   };
   Sheet sheet = CompareSheet(
       "MemoryCompareStatistic",
-      {{Text("Top", kOrderMeaning, 10), BoldText("Operator Name", "The operator.")},
+      {{PlainColumn("Top", kOrderMeaning, 10), BoldColumn("Operator Name", "The operator.")},
        of_side(Side::kBase, "Base", 25, 30),
        of_side(Side::kComparison, "Comparison", 27, 33),
        {Difference("Diff Memory(MB)",
@@ -173,7 +173,7 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
     AppendCells(row, Megabytes(sizes[1] - sizes[0]),
-                Ratio(static_cast<double>(sizes[0]), static_cast<double>(sizes[1])));
+                GrowthRatio(static_cast<double>(sizes[0]), static_cast<double>(sizes[1])));
     sheet.rows.push_back(std::move(row));
   }
   const std::size_t difference = sheet.columns.size() - 2;
@@ -187,7 +187,7 @@ Sheet DetailSheet(const CompareInput& input, const std::shared_ptr<const Memorie
   constexpr double kKilobyte = 1024;
   Sheet sheet = OpPairSheet(
       input, "MemoryCompare",
-      Text("Allocated Details", "Allocations of the operator, one per line."),
+      PlainColumn("Allocated Details", "Allocations of the operator, one per line."),
       Decimals("Size(KB)", "Memory that the operator allocated, in KB of 1024 bytes."), kKilobyte,
       [memories](Side side, std::size_t op) {
         const OpMemory& memory = memories->Of(side);

@@ -43,10 +43,10 @@ std::string ClassOf(std::string_view name) {
 }
 
 std::vector<Column> FirstColumns() {
-  return {Text("Order Id", kOrderMeaning, 10), Text("Module Class", "The class of the module."),
-          Text("Module Level", "Number of modules around the module.", 15),
-          Text("Module Name", "The module and the modules around it, joined by '/'.", 35),
-          Text("Operator Name", "The operator; [ TOTAL ] for the whole module.", 25)};
+  return {PlainColumn("Order Id", kOrderMeaning, 10), PlainColumn("Module Class", "The class of the module."),
+          PlainColumn("Module Level", "Number of modules around the module.", 15),
+          PlainColumn("Module Name", "The module and the modules around it, joined by '/'.", 35),
+          PlainColumn("Operator Name", "The operator; [ TOTAL ] for the whole module.", 25)};
 }
 
 std::vector<Column> LastColumns(std::string_view unit) {
@@ -55,8 +55,8 @@ std::vector<Column> LastColumns(std::string_view unit) {
           Difference(fmt::format("Device Self Time Diff({})", unit),
                      "Self time of the comparison minus that of the base."),
           Growth("Diff Total Ratio", RatioMeaning("Total time"), 15),
-          Text("Base Call Stack", "Where the base called the operator.", 30),
-          Text("Comparison Call Stack", "Where the comparison called the operator.", 30)};
+          PlainColumn("Base Call Stack", "Where the base called the operator.", 30),
+          PlainColumn("Comparison Call Stack", "Where the comparison called the operator.", 30)};
 }
 
 // --- ModuleCompareStatistic ---
@@ -143,7 +143,7 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
                 all[i].Ms());
   }
   AppendCells(total, (all[1] - all[0]).Ms(), (self[1] - self[0]).Ms(),
-              Ratio(all[0].Ns(), all[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
+              GrowthRatio(all[0].Ns(), all[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
   sheet.rows.push_back(std::move(total));
 
   static const OpTime kNone;
@@ -159,7 +159,7 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
            AppendCells(row, time->Kernels(), time->time.Ms(), time->calls, Cell());
          }
          AppendCells(row, Cell(), (times[1]->time - times[0]->time).Ms(),
-                     Ratio(times[0]->time.Ns(), times[1]->time.Ns()), Cell(), Cell());
+                     GrowthRatio(times[0]->time.Ns(), times[1]->time.Ns()), Cell(), Cell());
          sheet.rows.push_back(std::move(row));
        });
 }
@@ -169,10 +169,10 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
       "ModuleCompareStatistic",
       {FirstColumns(),
        ForBothSides(
-           {Text("Kernel Details", "Device work of the row, one piece per line."),
+           {PlainColumn("Kernel Details", "Device work of the row, one piece per line."),
             Decimals("Device Self Time(ms)",
                      "Time of the row's device work without that of the modules inside it."),
-            Text("Number", "Calls of the module or operator.", 10),
+            PlainColumn("Number", "Calls of the module or operator.", 10),
             Decimals("Device Total Time(ms)",
                      "Time of the row's device work with that of the modules inside it.")}),
        LastColumns("ms")},
@@ -287,7 +287,7 @@ class DetailRows {
       AppendCells(row, "TOTAL", Cell(), self[i].Us(), total[i].Us());
     }
     AppendCells(row, (total[1] - total[0]).Us(), (self[1] - self[0]).Us(),
-                Ratio(total[0].Ns(), total[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
+                GrowthRatio(total[0].Ns(), total[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
   }
 
   void AppendOps(const DetailItem& item, Row& row) const {
@@ -306,7 +306,7 @@ class DetailRows {
       AppendCells(row, std::move(name), std::move(details), self[i].Us(), Cell());
     }
     const double diff = (self[1] - self[0]).Us();
-    AppendCells(row, Cell(), diff, Ratio(self[0].Ns(), self[1].Ns()));
+    AppendCells(row, Cell(), diff, GrowthRatio(self[0].Ns(), self[1].Ns()));
     const bool slower = Rounded(diff, 2) > 0;  // nobody asks why it became faster
     for (const std::string_view stack : stacks) {
       row.cells.push_back(slower ? Cell(std::string(stack)) : Cell());
@@ -344,8 +344,8 @@ Sheet DetailSheet(const CompareInput& input,
       "ModuleCompare",
       {std::move(first),
        ForBothSides(
-           {Text("Operator Name", "The operator; TOTAL for a whole module.", 25),
-            Text("Kernel Details", "Device work that the operator launched, one piece per line."),
+           {PlainColumn("Operator Name", "The operator; TOTAL for a whole module.", 25),
+            PlainColumn("Kernel Details", "Device work that the operator launched, one piece per line."),
             Decimals("Device Self Time(us)",
                      "Time of the row's device work without that of the modules inside it."),
             Decimals("Device Total Time(us)",

@@ -78,7 +78,7 @@ Row OpPairRow(const CompareInput& input, std::size_t number, double unit,
   const ExactSum base = append_side(Side::kBase, pair.base);
   const ExactSum comparison = append_side(Side::kComparison, pair.comparison);
   if (known) {
-    AppendCells(row, (comparison - base).In(unit), Ratio(base.In(1), comparison.In(1)));
+    AppendCells(row, (comparison - base).In(unit), GrowthRatio(base.In(1), comparison.In(1)));
   } else {
     row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
   }
@@ -95,12 +95,12 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
   const std::string what = sum.substr(0, sum.find('('));
   Sheet sheet = CompareSheet(
       std::move(name),
-      {{Text("Order Id", kOrderMeaning, 10)},
+      {{PlainColumn("Order Id", kOrderMeaning, 10)},
        ForBothSides(
-           {BoldText("Operator Name",
+           {BoldColumn("Operator Name",
                      "The operator that was called; empty where this side lacks the call."),
-            Text("Input Shape", "Shapes of the operator's inputs."),
-            Text("Input Type", "Data types of the operator's inputs."), std::move(details_column),
+            PlainColumn("Input Shape", "Shapes of the operator's inputs."),
+            PlainColumn("Input Type", "Data types of the operator's inputs."), std::move(details_column),
             sum_column}),
        {Difference("Diff " + sum.substr(last_word),
                    fmt::format("{} of the comparison minus that of the base.", what)),

@@ -35,11 +35,11 @@ Sheet StatisticSheet(const CompareInput& input) {
         side,
         {Decimals(fmt::format("{} Device Duration(ms)", name),
                   "Time of the device work that the operator's calls launched, in ms.", width),
-         Text(fmt::format("{} Operator Number", name), "Number of calls of the operator.", width)});
+         PlainColumn(fmt::format("{} Operator Number", name), "Number of calls of the operator.", width)});
   };
   Sheet sheet =
       CompareSheet("OperatorCompareStatistic",
-                   {{Text("Top", kOrderMeaning, 10), BoldText("Operator Name", "The operator.")},
+                   {{PlainColumn("Top", kOrderMeaning, 10), BoldColumn("Operator Name", "The operator.")},
                     of_side(Side::kBase, "Base", 25),
                     of_side(Side::kComparison, "Comparison", 30),
                     {Difference("Diff Duration(ms)",
@@ -60,7 +60,7 @@ Sheet StatisticSheet(const CompareInput& input) {
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
     if (all_known) {
-      AppendCells(row, (times[1] - times[0]).Ms(), Ratio(times[0].Ns(), times[1].Ns()));
+      AppendCells(row, (times[1] - times[0]).Ms(), GrowthRatio(times[0].Ns(), times[1].Ns()));
     } else {
       row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
     }
@@ -74,7 +74,7 @@ Sheet StatisticSheet(const CompareInput& input) {
 Sheet DetailSheet(const CompareInput& input) {
   Sheet sheet = OpPairSheet(
       input, "OperatorCompare",
-      Text("Kernel Details", "Device work that the operator launched, one piece per line."),
+      PlainColumn("Kernel Details", "Device work that the operator launched, one piece per line."),
       Decimals("Device Duration(us)", "Time of the device work that the operator launched, in us."),
       1e3, [&input](Side side, std::size_t op) {
         OpDetails details{.known = KnowsDeviceTimes(input, side)};

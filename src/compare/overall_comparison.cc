@@ -138,7 +138,7 @@ class ServingChanges {
   /// A row for each phase and size of either side.
   Sheet MakeSheet() const {
     std::vector<Column> of_side = {
-        Text("Steps", "Number of steps, without warm-up steps."),
+        PlainColumn("Steps", "Number of steps, without warm-up steps."),
         Decimals("Median Duration(us)", "Median of the time from step to step, in us."),
         Decimals("Time per Prompt Token(us)",
                  "Prefill: median of the step time divided by the prompt tokens, in us."),
@@ -151,8 +151,8 @@ class ServingChanges {
     }
     Sheet sheet = CompareSheet(
         "ServingPhases",
-        {{Text("Phase", "prefill, decode, mixed, dummy or unknown."),
-          Text("Size",
+        {{PlainColumn("Phase", "prefill, decode, mixed, dummy or unknown."),
+          PlainColumn("Size",
                "Size of the steps; steps of one phase and size are compared with each other.", 24)},
          ForBothSides(of_side),
          {Growth(

@@ -59,7 +59,7 @@ class RowsBuilder {
   bool IsKnown(const OverallValue& value) const { return compat_ || value.known; }
 
  private:
-  OverallValue Told(OverallValue value) const {
+  OverallValue WithCompatDefaults(OverallValue value) const {
     if (compat_ && value.number == Cell(NoNumber::kUnknown)) value.number = std::int64_t{0};
     value.known = IsKnown(value);
     return value;
@@ -68,7 +68,7 @@ class RowsBuilder {
   void AddRow(const std::string& label, const std::string& name, Emphasis emphasis,
               const OverallValue& base, const OverallValue& comparison) {
     rows_.push_back({label, name, static_cast<int>(std::ranges::count(label, '\t')), emphasis,
-                     Told(base), Told(comparison)});
+                     WithCompatDefaults(base), WithCompatDefaults(comparison)});
   }
 
   const OverallMetrics& base_;
@@ -325,7 +325,7 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& all_of_base,
     if (part.base.known && part.comparison.known) {
       AppendCells(
           row, InMs(part.comparison.time - part.base.time),
-          Ratio(static_cast<double>(part.base.time), static_cast<double>(part.comparison.time)));
+          GrowthRatio(static_cast<double>(part.base.time), static_cast<double>(part.comparison.time)));
     } else {
       row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
     }

@@ -140,7 +140,7 @@ void CheckStartUp(Conclusions& conclusions) {
   }
   if (starting == 0 || 2 * starting < all) return;
   Finding found = NewFinding(job, kCaptureWarmup);
-  found.Measure(kStartUp, std::min(1.0, Ratio(starting, all)));
+  found.Measure(kStartUp, std::min(1.0, Share(starting, all)));
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -178,7 +178,7 @@ void CheckMemory(Conclusions& conclusions) {
           call.step >= static_cast<std::int32_t>(job.first_step))
         retries.emplace(call.step, call.start);
     }
-    const double per_step = Ratio(retries.size(), std::max<std::size_t>(1, job.CountedSteps()));
+    const double per_step = Share(retries.size(), std::max<std::size_t>(1, job.CountedSteps()));
     if (per_step < job.thresholds[kMemoryRetries]) continue;
     found.ranks.push_back(job.ranks[rank].rank);
     for (const BlockedPart& call : part.blocked) {
@@ -192,7 +192,7 @@ void CheckMemory(Conclusions& conclusions) {
         written >= job.thresholds[kWrittenBeside] * static_cast<double>(part.memory.peak))
       beside = std::max(beside, written);
     if (part.memory.allocated > 0)
-      in_pieces = std::max(in_pieces, Ratio(part.memory.pool, part.memory.allocated));
+      in_pieces = std::max(in_pieces, Share(part.memory.pool, part.memory.allocated));
   }
   if (found.ranks.empty()) return;
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();

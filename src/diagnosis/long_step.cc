@@ -134,7 +134,7 @@ class LongSteps {
             static_cast<double>(own) < job_.thresholds[kLongRatio] * static_cast<double>(usual))
           continue;
         StepExcess excess{.rank = rank, .step = job_.first_step + i};
-        excess.ratio = Ratio(own, usual);
+        excess.ratio = Share(own, usual);
         for (const auto& [category, of_category] : times.by_category) {
           const auto at = static_cast<std::size_t>(category);
           excess.by_category[at] = std::max<TimeNs>(0, of_category.At(i) - of_category.UsualOf(i));
@@ -155,7 +155,7 @@ class LongSteps {
     const auto step = static_cast<std::int32_t>(excess.step);
     const auto less = [&](TimeCategory category, TimeNs time) {
       const auto at = static_cast<std::size_t>(category);
-      return excess.all[at] <= 0 ? 0 : ShareOf(time, Ratio(excess.by_category[at], excess.all[at]));
+      return excess.all[at] <= 0 ? 0 : ShareOf(time, Share(excess.by_category[at], excess.all[at]));
     };
     for (const HostShare& share : part.shares) {
       if (job_.StepOfEdge(excess.rank, share.edge) != step || share.starts_up) continue;

@@ -74,7 +74,7 @@ void FindStalls(Conclusions& conclusions) {
   Finding found = NewFinding(job, kServeStall);
   found.steps = job.IdsOf(most.steps);
   found.Measure(kStalls, most.steps.size());
-  found.Measure(kStalledShare, Ratio(most.time, most.all));
+  found.Measure(kStalledShare, Share(most.time, most.all));
   found.Measure(kMaxStall, most.longest);
   found.Measure(kUsualStep, most.usual);
   diagnosis.findings.push_back(std::move(found));

@@ -45,7 +45,7 @@ std::vector<std::int64_t> OfSteps(const RunSummary& run, MetricKind kind) {
   std::vector<std::int64_t> steps = found->second;
   std::ranges::sort(steps);
   const bool max = kind == MetricKind::kStepTimeMax;
-  return {max ? steps.back() : steps[NearestRank(steps.size(), 99)]};
+  return {max ? steps.back() : steps[PercentileIndex(steps.size(), 99)]};
 }
 
 // A run for each, whatever it has.

@@ -276,7 +276,7 @@ namespace {
 std::int64_t Reduce(std::vector<std::int64_t> values, RankStat stat) {
   if (stat == RankStat::kMedian) return Median(std::move(values));
   std::ranges::sort(values);
-  return values[stat == RankStat::kWorst ? values.size() - 1 : NearestRank(values.size(), 95)];
+  return values[stat == RankStat::kWorst ? values.size() - 1 : PercentileIndex(values.size(), 95)];
 }
 
 // The rank whose median of the first of the metrics that it has is what `stat` asks for.
@@ -296,11 +296,11 @@ std::size_t Deciding(const std::vector<RankSummary>& ranks, RankStat stat,
     case RankStat::kWorst:
       return by_time.back().second;
     case RankStat::kP95:
-      return by_time[NearestRank(by_time.size(), 95)].second;
+      return by_time[PercentileIndex(by_time.size(), 95)].second;
     case RankStat::kMedian:
       break;
   }
-  return by_time[NearestRank(by_time.size(), 50)].second;
+  return by_time[PercentileIndex(by_time.size(), 50)].second;
 }
 
 // Where the steps that all ranks have stand in each of them.

@@ -98,8 +98,9 @@ class Accountant {
   Accountant(const RankTrace& trace, const HostTimeline* host, const AccountInput& input)
       : items_(FindDeviceItems(trace)), input_(input), trace_(trace), host_(host) {
     account_.clock = HostClockOf(trace, items_);
-    account_.steps = FindStepWindows(trace, account_.clock, input.steps);
-    account_.earlier = EarlierTimeOf(trace, account_.clock, account_.steps, input.steps);
+    const std::vector<StepWindow> windows = FindStepWindows(trace, account_.clock, input.steps);
+    for (const StepWindow& window : windows) account_.steps.push_back({window});
+    account_.earlier = EarlierTimeOf(trace, account_.clock, windows, input.steps);
   }
 
   RankAccount Account() && {
@@ -212,7 +213,7 @@ class Accountant {
 
 }  // namespace
 
-std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock,
+std::vector<StepWindow> FindStepWindows(const RankTrace& trace, const HostClock& clock,
                                          const Steps* steps) {
   const Interval work = DeviceSpan(trace);
   if (work.begin >= work.end) return {};
@@ -220,7 +221,7 @@ std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock
   if (bounds.Count() == 0) return {{.window = work}};
   if (trace.is_one_step)
     return {{.id = bounds.Id(0), .window = {trace.step_begin, trace.step_end}}};
-  std::vector<StepAccount> windows;
+  std::vector<StepWindow> windows;
   for (std::size_t step = 0; step < bounds.Count(); ++step) {
     const TimeNs end =
         step + 1 < bounds.Count() ? bounds.DeviceBegin(step + 1) : bounds.DeviceFinish(step);
@@ -237,7 +238,7 @@ std::string EarlierTimeText(const EarlierTime& earlier) {
 }
 
 EarlierTime EarlierTimeOf(const RankTrace& trace, const HostClock& clock,
-                          const std::vector<StepAccount>& windows, const Steps* steps) {
+                          const std::vector<StepWindow>& windows, const Steps* steps) {
   EarlierTime earlier{.time = 0, .was_recorded = trace.earlier_work_was_recorded};
   if (trace.earlier_work_end == 0 || windows.empty()) return earlier;
   const HostSteps of_host(steps != nullptr ? *steps : trace.steps);

@@ -100,7 +100,7 @@ void FreeTime::Learn(const std::vector<FreeGap>& gaps) {
   }
   if (host_ == nullptr) host_ = &own_host_.emplace(trace_, of_host);
   if (latencies.empty()) return;
-  usual_latency_ = ValueOfRank(latencies, NearestRankAbove(latencies.size(), 50));
+  usual_latency_ = ValueAtPosition(latencies, PercentileIndexAbove(latencies.size(), 50));
 }
 
 std::optional<std::int32_t> FreeTime::DrainingCall(const FreeGap& gap) const {

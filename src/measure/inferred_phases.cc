@@ -114,7 +114,7 @@ class PhaseFinder {
   }
 
   void OfSteps() {
-    const StepBounds bounds(trace_);
+    const StepBounds bounds(trace_, kAsRecorded);
     const std::vector<StepKernels> steps = KernelsOf(bounds);
     for (std::size_t i = 0; i < steps.size(); ++i)
       Mark(bounds.HostBegin(i), bounds.HostEnd(i) - bounds.HostBegin(i), steps[i]);

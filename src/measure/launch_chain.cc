@@ -89,7 +89,7 @@ HostClock HostClockOf(const RankTrace& trace, std::span<const DeviceItem> items)
   }
   if (delays.empty()) return {};
   const std::size_t rank = delays.size() <= kFew ? 0 : delays.size() / 1000;
-  const TimeNs offset = std::max<TimeNs>(0, -ValueOfRank(delays, rank));
+  const TimeNs offset = std::max<TimeNs>(0, -ValueAtPosition(delays, rank));
   return offset > kLargestOffset ? HostClock{0, false} : HostClock{offset, true};
 }
 

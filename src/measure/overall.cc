@@ -161,7 +161,7 @@ void AddGpuCopies(const RankTrace& trace, const Activities& activities, OverallM
 
 void AddStep(const RankTrace& trace, const Interval& span, OverallMetrics& metrics) {
   const HostClock clock = HostClockOf(trace);
-  const std::vector<StepAccount> steps = FindStepWindows(trace, clock);
+  const std::vector<StepWindow> steps = FindStepWindows(trace, clock);
   if (steps.empty() || metrics.e2e == 0) return;
   const Interval windows{steps.front().window.begin, steps.back().window.end};
   metrics.steps = trace.steps.Empty() ? 0 : steps.size();

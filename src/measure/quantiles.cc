@@ -44,11 +44,11 @@ double Median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-std::size_t NearestRank(std::size_t count, int percent) {
+std::size_t PercentileIndex(std::size_t count, int percent) {
   return (static_cast<std::size_t>(percent) * count + 99) / 100 - 1;
 }
 
-std::size_t NearestRankAbove(std::size_t count, int percent) {
+std::size_t PercentileIndexAbove(std::size_t count, int percent) {
   return static_cast<std::size_t>(percent) * count / 100;
 }
 

@@ -12,7 +12,7 @@
 namespace mpa {
 
 double UsualBandwidth(std::vector<double> bandwidths) {
-  return ValueOfRank(bandwidths, NearestRankAbove(bandwidths.size(), 75));
+  return ValueAtPosition(bandwidths, PercentileIndexAbove(bandwidths.size(), 75));
 }
 
 bool HasPeer(const RankTrace& trace, std::size_t task) {

@@ -225,7 +225,7 @@ void CutOverlaps(TimeNs begin, TimeNs end, Overlaps& overlaps) {
 
 void DropEmptySteps(RankTrace& trace) {
   if (trace.steps.Empty()) return;
-  const StepBounds bounds(trace);
+  const StepBounds bounds(trace, kAsRecorded);
   std::size_t used = 0;  // up to the last step with work
   const auto note = [&](const auto& table) {
     for (std::size_t i = 0; i < table.Size(); ++i) {
@@ -249,7 +249,7 @@ void DropEmptySteps(RankTrace& trace) {
 }
 
 void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset) {
-  const StepBounds bounds(trace);
+  const StepBounds bounds(trace, kAsRecorded);
   const std::optional<std::size_t> step = bounds.Find(id);
   if (!step) {
     if (trace.steps.Empty()) {

@@ -130,7 +130,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   Discovery discovery = Discover(directory, options);
   if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
   for (const Discovery::Unusable& unusable : discovery.unusable) {
-    result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
+    result.notes.push_back(fmt::format("{}; it is left out", unusable.WithCompatDefaults()));
     result.partial = true;
     const RankInput& input = unusable.rank;
     const auto number = input.info && input.info->rank ? input.info->rank : input.host_rank;
@@ -177,7 +177,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   }
   if (found.empty()) {
     if (discovery.ranks.empty() && discovery.unusable.size() == 1) {
-      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().Told());
+      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().WithCompatDefaults());
     }
     Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
          directory.string(), directory.string());

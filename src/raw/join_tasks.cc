@@ -279,7 +279,7 @@ struct Comparison {
 
   TimeNs Fastest() {
     // The first one may belong to another task of the same number.
-    return ValueOfRank(delays, NearestRankAbove(delays.size(), 1));
+    return ValueAtPosition(delays, PercentileIndexAbove(delays.size(), 1));
   }
 };
 

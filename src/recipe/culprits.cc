@@ -37,10 +37,10 @@ struct MeanLoad {
 };
 
 TimeNs LowerQuartile(std::vector<TimeNs> values) {
-  return ValueOfRank(values, NearestRankAbove(values.size(), 25));
+  return ValueAtPosition(values, PercentileIndexAbove(values.size(), 25));
 }
 TimeNs UpperQuartile(std::vector<TimeNs> values) {
-  return ValueOfRank(values, NearestRankAbove(values.size(), 75));
+  return ValueAtPosition(values, PercentileIndexAbove(values.size(), 75));
 }
 
 template <typename Value>

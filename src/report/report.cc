@@ -55,7 +55,7 @@ std::string Fixed(double value, int decimals) {
   return fmt::format("{:.{}f}", Rounded(value, decimals), decimals);
 }
 
-double Ratio(double base, double comparison) {
+double GrowthRatio(double base, double comparison) {
   if (base == 0) return comparison == 0 ? 1.0 : std::numeric_limits<double>::infinity();
   return comparison / base;
 }

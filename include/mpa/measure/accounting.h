@@ -73,24 +73,28 @@ struct DrainedGap {
   std::int32_t call = -1;  ///< row of the host calls; of a GPU of the host operators
 };
 
-/// One step of a rank. Its categories add up to its window, its pieces lie one behind the other.
-struct StepAccount {
+/// A step of a rank as every command means it: a time on the device, by the device's clock. Host
+/// times are converted to it by HostClock.
+struct StepWindow {
   std::int32_t id = -1;  ///< -1: the whole capture, which has no steps
   Interval window = {};
+};
+
+/// One step of a rank. Its categories add up to its window, its pieces lie one behind the other.
+struct StepAccount : StepWindow {
   CategoryTimes categories = {};
   std::size_t first_piece = 0, end_piece = 0;
 };
 
-/// The steps of a rank with their windows on the device, one behind the other: the step of every
-/// command. A capture without steps is one step, from its first device work to its last. None where
+/// The steps of a rank with their windows on the device, one behind the other. A capture without steps is one step, from its first device work to its last. None where
 /// no device work was recorded. `steps`: others than the rank's own. Needs what StepBounds needs,
 /// and device tasks.
-std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock,
+std::vector<StepWindow> FindStepWindows(const RankTrace& trace, const HostClock& clock,
                                          const Steps* steps = nullptr);
 
 /// What lies before the first window. `steps`: as for FindStepWindows(), which gave the windows.
 EarlierTime EarlierTimeOf(const RankTrace& trace, const HostClock& clock,
-                          const std::vector<StepAccount>& windows, const Steps* steps = nullptr);
+                          const std::vector<StepWindow>& windows, const Steps* steps = nullptr);
 
 /// The accounts of a rank. The windows of its steps follow each other without a gap.
 struct RankAccount {

@@ -24,15 +24,15 @@ double Median(std::vector<double> values);
 
 /// The position of the value among `count` ascending ones that `percent` (1 to 100) of them do not
 /// exceed: the nearest rank, for where the value has to be one of them. `count` is at least 1.
-std::size_t NearestRank(std::size_t count, int percent);
+std::size_t PercentileIndex(std::size_t count, int percent);
 
 /// The nearest rank from above (`percent` 0 to 99): the value that the other values, 100 -
 /// `percent` of them, reach. Of two in the middle it is the greater one.
-std::size_t NearestRankAbove(std::size_t count, int percent);
+std::size_t PercentileIndexAbove(std::size_t count, int percent);
 
 /// The value with the position `rank` in ascending order. Changes the order of `values`.
 template <typename Value>
-Value ValueOfRank(std::vector<Value>& values, std::size_t rank) {
+Value ValueAtPosition(std::vector<Value>& values, std::size_t rank) {
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
   std::nth_element(values.begin(), place, values.end());
   return *place;

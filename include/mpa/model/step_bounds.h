@@ -44,12 +44,16 @@ class HostSteps {
   std::vector<Span> spans_;
 };
 
+/// The offset of a host whose recorded times are taken for times of the device.
+inline constexpr TimeNs kAsRecorded = 0;
+
 /// The steps with their time on the device, and what belongs to which; see SelectStep(). Needs
 /// steps, launches, kernels and communications.
 class StepBounds : public HostSteps {
  public:
-  /// Refers to the rank, which must outlive it. A host time minus `host_offset` is a device time.
-  explicit StepBounds(const RankTrace& trace, TimeNs host_offset = 0)
+  /// Refers to the rank, which must outlive it. A host time minus `host_offset` is a device time:
+  /// HostClock::offset, or kAsRecorded where times of host and device are compared as they stand.
+  StepBounds(const RankTrace& trace, TimeNs host_offset)
       : StepBounds(trace, trace.steps, host_offset) {}
   /// The same for other steps than the rank's.
   StepBounds(const RankTrace& trace, const Steps& steps, TimeNs host_offset);

@@ -385,6 +385,6 @@ std::string Fixed(double value, int decimals);
 
 /// comparison / base; 1 when both are 0, infinity when only `base` is. Whole numbers of the
 /// smallest unit give the nearest ratio: 0.06 / 0.04 is not 1.5, 60 / 40 is.
-double Ratio(double base, double comparison);
+double GrowthRatio(double base, double comparison);
 
 }  // namespace mpa

@@ -10,6 +10,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/clock_line.h"
+#include "mpa/measure/accounting.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
 
@@ -63,12 +64,6 @@ struct RankSlices {
   std::vector<Arrow> arrows;
   std::size_t moved = 0;     ///< slices on tracks beside theirs, because they overlap others
   std::size_t left_out = 0;  ///< slices that were shorter than those that are kept
-};
-
-/// A step of the rank on the device, on the clock of the rank.
-struct StepWindow {
-  std::int32_t id = -1;  ///< -1: the whole capture
-  Interval window;
 };
 
 struct SliceRequest {

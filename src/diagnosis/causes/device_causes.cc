@@ -41,7 +41,7 @@ class DeviceCauses : Finder {
   }
 
   // True for a type that the ranks of the role have in common, so that its usual time is not 0:
-  // that is their lower quartile, see Normal(). What single ranks have more is a matter of these
+  // that is their lower quartile, see LowerQuartile(). What single ranks have more is a matter of these
   // ranks.
   bool IsCommon(RankIndex rank, const GraphNode& node) const {
     const std::size_t ranks = job_.RoleOf(rank).size();

@@ -50,7 +50,7 @@ class EngineHost : Finder {
         candidate.what_if.expect.waits.push_back(
             {job_.graph.first_edge[rank] + share.edge, share.between});
         if (!job_.Counts(step)) continue;
-        between[i] = Ratio(share.between, share.time);
+        between[i] = Share(share.between, share.time);
         time += share.between;
         if (share.category == TimeCategory::kHostIdle) of_activity.back() += share.between;
       }

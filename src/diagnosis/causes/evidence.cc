@@ -172,7 +172,7 @@ class WorkOfRanks {
   void AddShare(RankIndex rank, std::uint32_t number, TimeNs less) {
     const RankDiagnosis& part = job_.Part(rank);
     const HostShare& share = part.shares[number];
-    const double of_share = is_excess_ ? Ratio(less, share.time) : 1;
+    const double of_share = is_excess_ ? Share(less, share.time) : 1;
     TimeNs rest = ShareOf(share.time, of_share);
     auto place = std::lower_bound(
         part.places.begin(), part.places.end(), number,

@@ -42,7 +42,7 @@ class ExposedDecode : Finder {
     TimeNs alone = 0;    // they compute without transfers beside it
     TimeNs exposed = 0;  // collectives of all groups
     // No more of the transfers can run beside the computing than there is of it.
-    double Hidden() const { return std::clamp(Ratio(alone, exposed), 0.0, 1.0); }
+    double Hidden() const { return std::clamp(Share(alone, exposed), 0.0, 1.0); }
   };
 
   std::vector<Decode> DecodingSteps() const {
@@ -94,7 +94,7 @@ class ExposedDecode : Finder {
       ShortenOperation(job_, i, ShareOf(exposed, hidden), candidate.what_if.bound);
       if (job_.Counts(operation.step)) shown += Members(i) * exposed;
     }
-    const double share = decoding > 0 ? Ratio(shown, decoding) : 0;
+    const double share = decoding > 0 ? Share(shown, decoding) : 0;
     if (share < thresholds_[kDecodeShare]) return;
     // What a schedule hides depends on the model.
     candidate.confidence = Certainty::kLow;

@@ -222,7 +222,7 @@ class FusionCauses : Finder {
       if (node.kind == NodeKind::kKernel && node.category == TimeCategory::kVector)
         durations.push_back(node.dur);
     }
-    return durations.empty() ? 0 : ValueOfRank(durations, NearestRank(durations.size(), 1));
+    return durations.empty() ? 0 : ValueAtPosition(durations, PercentileIndex(durations.size(), 1));
   }
 };
 

@@ -102,7 +102,7 @@ class HostCauses : Finder {
       for (std::size_t step = 0; compares && step < job_.steps; ++step) {
         const HostAmount& normal = usual.at(job_.role[rank])[step];
         const TimeNs own = job_.work[rank][step].HostOf(of.finding.categories, {}).time;
-        share[step] = own > 0 ? Ratio(std::min(own, normal.time), own) : 0;
+        share[step] = own > 0 ? Share(std::min(own, normal.time), own) : 0;
         cut[step] = normal.blocks > 0;
       }
       const RankDiagnosis& part = job_.Part(rank);
@@ -154,7 +154,7 @@ class HostCauses : Finder {
         std::max<std::size_t>(1, ranks.empty() ? job_.ranks.size() : ranks.size()));
     if (calls > 0)
       candidate.Measure(kCallsPerStep,
-                        Ratio(calls, static_cast<TimeNs>(job_.CountedSteps()) * count));
+                        Share(calls, static_cast<TimeNs>(job_.CountedSteps()) * count));
     if (time > 0) candidate.Measure(kTimePerStep, PerStep(job_, time) / count);
     if (&of.finding == &kHostH2d) NoteCasts(job_, candidate);
     candidate.steps.assign(steps.begin(), steps.end());
@@ -185,7 +185,7 @@ class HostCauses : Finder {
             compares ? std::min(own, usual.at(job_.role[rank])[step].copies) : own;
         if (own <= 0 || normal <= 0) continue;
         const auto less =
-            static_cast<TimeNs>(static_cast<double>(nodes[i].dur) * Ratio(normal, own));
+            static_cast<TimeNs>(static_cast<double>(nodes[i].dur) * Share(normal, own));
         removal.durations.push_back({job_.graph.first_node[rank] + i, less});
       }
     }

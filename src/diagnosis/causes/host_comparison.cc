@@ -135,8 +135,8 @@ Excess HostComparison::ExcessOf(RankIndex rank, const HostFamily& family,
     const TimeNs over = std::max<TimeNs>(0, own - normal);
     const TimeNs copied = family.copies ? amount.copies : 0;
     const TimeNs over_copied = std::max<TimeNs>(0, copied - usual[step].copies);
-    if (own > 0) less[step] = Ratio(over, own);
-    if (copied > 0) less_copied[step] = Ratio(over_copied, copied);
+    if (own > 0) less[step] = Share(over, own);
+    if (copied > 0) less_copied[step] = Share(over_copied, copied);
     excess.blocked_more[step] =
         amount.blocks > ShareOf(usual[step].blocks, job_.thresholds[kLateBlocksRatio]) + 1;
     if (step < job_.first_step) continue;
@@ -190,7 +190,7 @@ std::vector<TimeNs> SpreadExcess(const std::vector<TimeNs>& times, TimeNs over, 
   std::vector<TimeNs> less(times.size(), 0);
   if (times.empty() || over <= 0) return less;
   std::vector<TimeNs> sorted = times;
-  const TimeNs usual = ValueOfRank(sorted, NearestRank(sorted.size(), 50));
+  const TimeNs usual = ValueAtPosition(sorted, PercentileIndex(sorted.size(), 50));
   TimeNs all = 0, outstanding = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     all += times[i];
@@ -202,8 +202,8 @@ std::vector<TimeNs> SpreadExcess(const std::vector<TimeNs>& times, TimeNs over, 
   if (!is_most) std::ranges::fill(less, 0);
   const TimeNs taken = is_most ? std::min(outstanding, over) : 0, rest = all - taken;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (is_most && outstanding > over) less[i] = ShareOf(less[i], Ratio(over, outstanding));
-    if (over > taken && rest > 0) less[i] += ShareOf(times[i] - less[i], Ratio(over - taken, rest));
+    if (is_most && outstanding > over) less[i] = ShareOf(less[i], Share(over, outstanding));
+    if (over > taken && rest > 0) less[i] += ShareOf(times[i] - less[i], Share(over - taken, rest));
   }
   return less;
 }

@@ -72,11 +72,11 @@ class HostHabits : Finder {
         const StepPart& of = part.steps[step];
         if (static_cast<double>(of.launches) < thresholds_[kCpuLaunches] || of.launch_median <= 0)
           continue;
-        const double ratio = Ratio(of.launch_decile, of.launch_median);
+        const double ratio = Share(of.launch_decile, of.launch_median);
         if (ratio < thresholds_[kCpuRatio]) continue;
         ++held_up;
         worst = std::max(worst, ratio);
-        share[step] = std::max(0.0, 1 - Ratio(of.launch_median * of.launches, of.launch_time));
+        share[step] = std::max(0.0, 1 - Share(of.launch_median * of.launches, of.launch_time));
       }
       if (2 * held_up <= job_.CountedSteps()) continue;
       candidate.ranks.push_back(job_.ranks[rank].rank);
@@ -164,7 +164,7 @@ double WaitsOfLaunches(const Job& job, RankIndex rank) {
   std::int64_t launches = 0, waits = 0;
   for (const StepPart& step : part.steps) launches += step.launches;
   for (const BlockedPart& call : part.blocked) waits += call.behind_launch ? 1 : 0;
-  return launches == 0 ? 0 : Ratio(waits, launches);
+  return launches == 0 ? 0 : Share(waits, launches);
 }
 
 bool BlocksLaunches(const Job& job, RankIndex rank) {

@@ -17,7 +17,7 @@ constexpr std::size_t kManyOfStep = 10;
 
 // Of two in the middle the greater one.
 TimeNs MiddleOf(std::vector<TimeNs>& times) {
-  return times.empty() ? 0 : ValueOfRank(times, NearestRankAbove(times.size(), 50));
+  return times.empty() ? 0 : ValueAtPosition(times, PercentileIndexAbove(times.size(), 50));
 }
 
 bool IssuesWork(NodeKind kind) { return kind == NodeKind::kLaunch || kind == NodeKind::kQueue; }

@@ -119,7 +119,7 @@ void NoteCasts(const Job& job, Finding& found) {
   const auto steps = static_cast<std::int64_t>(job.ranks.size() * job.CountedSteps());
   if (steps == 0 || casts < steps) return;
   found.facts.casts_inputs = true;
-  found.Measure(kCastsPerStep, Ratio(casts, steps));
+  found.Measure(kCastsPerStep, Share(casts, steps));
 }
 
 Advice LoaderAdvice() {

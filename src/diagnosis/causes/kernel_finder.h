@@ -58,11 +58,11 @@ class KernelFinder : protected Finder {
         const KernelKind& of = job_.Part(rank).kinds[kind];
         const TimeNs mean = uses[rank][kind].Mean();
         if (of.streams && static_cast<double>(of.bytes) >= thresholds_[kCacheBytes] && mean > 0)
-          seen.push_back(Ratio(of.bytes, mean));
+          seen.push_back(Share(of.bytes, mean));
       }
     }
     if (seen.empty()) return thresholds_[kMemoryGbs] / 2;
-    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), thresholds_[kMemoryGbs]);
+    return std::min(ValueAtPosition(seen, PercentileIndex(seen.size(), 90)), thresholds_[kMemoryGbs]);
   }
 
   /// Takes out of every kernel of a rank the share that its node is given.

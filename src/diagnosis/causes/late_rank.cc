@@ -221,7 +221,7 @@ class LateRankChain {
     };
     std::vector<std::size_t> peers = work_.peers;
     StableSort(peers, {}, time_of);
-    const std::size_t usual = peers[NearestRankAbove(peers.size(), 25)];
+    const std::size_t usual = peers[PercentileIndexAbove(peers.size(), 25)];
     const std::size_t like = time_of(work_.rank) > time_of(usual) ? usual : std::size_t{work_.rank};
     for (const TimeCategory category : work_.categories) {
       sums[category].own += job_.work[work_.rank][step].host[static_cast<std::size_t>(category)];
@@ -232,7 +232,7 @@ class LateRankChain {
     for (const std::size_t peer : work_.peers) copies.push_back(job_.work[peer][step].copied_in);
     const TimeNs own = job_.work[work_.rank][step].copied_in;
     sums[TimeCategory::kCopyIn].own += own;
-    sums[TimeCategory::kCopyIn].usual += std::min(own, Normal(std::move(copies)));
+    sums[TimeCategory::kCopyIn].usual += std::min(own, LowerQuartile(std::move(copies)));
   }
 
   void AddLateness(LateRank& late) const {
@@ -288,7 +288,7 @@ class LateRankChain {
 
   void Judge(LateRank& late) const {
     if (late.lateness <= 0 || late.categories.empty() || late.categories[0].Excess() <= 0) return;
-    late.share = std::min(1.0, Ratio(late.categories[0].Excess(), late.lateness));
+    late.share = std::min(1.0, Share(late.categories[0].Excess(), late.lateness));
     late.explained = late.share >= job_.thresholds[kLateCauseShare]  ? Explained::kNearlyAll
                      : late.share >= job_.thresholds[kLateMainShare] ? Explained::kMainly
                                                                      : Explained::kMixed;

@@ -298,7 +298,7 @@ class LaunchCauses : Finder {
     if (!CanCompare(job_, peers.size()) || own == 0) return 1;
     std::vector<TimeNs> times;
     for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
-    return static_cast<double>(std::min(own, Normal(std::move(times)))) / static_cast<double>(own);
+    return static_cast<double>(std::min(own, LowerQuartile(std::move(times)))) / static_cast<double>(own);
   }
 
   // All hosts would have to launch faster. Launches come in bursts, so only those for which the
@@ -309,7 +309,7 @@ class LaunchCauses : Finder {
     std::vector<double> shares;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const StarvedRuns of_rank = StarvedKernels(job_, rank).Find();
-      shares.push_back(Ratio(of_rank.starved, job_.CountedSteps()));
+      shares.push_back(Share(of_rank.starved, job_.CountedSteps()));
       runs.kernels += of_rank.kernels;
       runs.launches += of_rank.launches;
       runs.host += of_rank.host;
@@ -326,8 +326,8 @@ class LaunchCauses : Finder {
     const bool is_common = Median(std::move(shares)) >=
                            job_.thresholds[kLaunchShare] * static_cast<double>(job_.step_time);
     if (!is_common || runs.launches == 0) return;
-    const double per_launch = Ratio(runs.host, runs.launches);
-    const double mean_kernel = Ratio(runs.device, runs.kernels);
+    const double per_launch = Share(runs.host, runs.launches);
+    const double mean_kernel = Share(runs.device, runs.kernels);
     if (per_launch <= mean_kernel) return;
     candidate.Measure(kTimePerLaunch, per_launch);
     candidate.Measure(kMeanKernel, mean_kernel);

@@ -139,7 +139,7 @@ class LinkCauses : Finder {
       if (has_peers) return;
       const std::vector<TimeNs> unsorted = moved;
       std::ranges::sort(moved);
-      const TimeNs usual = moved[NearestRank(moved.size(), 50)];  // half of them may be slow
+      const TimeNs usual = moved[PercentileIndex(moved.size(), 50)];  // half of them may be slow
       const auto is_slow = [&](TimeNs time) {
         return static_cast<double>(usual) <
                job_.thresholds[kLinkBandwidthRatio] * static_cast<double>(time);
@@ -149,7 +149,7 @@ class LinkCauses : Finder {
         if (is_slow(unsorted[at])) ++slow[job_.ranks[members[at].rank].rank];
       }
       less.emplace_back(i, moved.back() - usual);
-      worst = std::max(worst, Ratio(moved.back(), usual));
+      worst = std::max(worst, Share(moved.back(), usual));
     }
     std::erase_if(slow, [&](const auto& rank) {
       return static_cast<double>(rank.second) <
@@ -207,11 +207,11 @@ class PortCauses : Finder {
         if (part.port_time <= 0 ||
             static_cast<double>(part.port_bytes) < job_.thresholds[kPortBytes])
           continue;
-        values.push_back(Ratio(part.port_bytes, part.port_time));
+        values.push_back(Share(part.port_bytes, part.port_time));
       }
     }
     if (!IsAtLeast(values.size(), job_.thresholds[kMinOperations])) return 0;
-    return ValueOfRank(values, NearestRankAbove(values.size(), 75));
+    return ValueAtPosition(values, PercentileIndexAbove(values.size(), 75));
   }
 
   // Either end may be the slow one.
@@ -288,7 +288,7 @@ class SlowGroups : Finder {
     if (groups.size() < 2 || counts.size() > 1 ||
         !IsAtLeast(*counts.begin(), job_.thresholds[kMinOperations]))
       return;
-    const TimeNs usual = Normal(std::move(usual_times));
+    const TimeNs usual = LowerQuartile(std::move(usual_times));
     if (usual <= 0) return;
     for (const auto& [series, operations] : groups) AddSlow(operations, usual);
   }
@@ -306,7 +306,7 @@ class SlowGroups : Finder {
     Finding candidate = NewFinding(job_, kLinkSlow, fmt::format("r{}", RankNames(ranks, "+")));
     candidate.ranks = ranks;
     std::ranges::sort(candidate.ranks);
-    candidate.Measure(kSlowerThanPeers, Ratio(UsualOf(operations), usual));
+    candidate.Measure(kSlowerThanPeers, Share(UsualOf(operations), usual));
     for (const std::size_t i : operations) {
       const TimeNs more = PostOf(job_, i) - usual;
       if (more > 0) ShortenOperation(job_, i, more, candidate.what_if.expect);

@@ -105,11 +105,11 @@ TimeNs MicroBatches::DoubledStep(std::span<const Removal* const> made) const {
   if (!shape_.complete) {
     const Load before = BusiestStage(made);
     if (before.busy <= 0) return StepTime(job_.graph.graph, job_.graph.steps, made);
-    const double left = Ratio(load.busy, before.busy);
+    const double left = Share(load.busy, before.busy);
     ShortenWaits(1 - left, half);
     // Even stages wait no longer than it takes to fill and drain the pipeline; the rest is a busier
     // stage.
-    const double fill = Ratio(shape_.stages - 1, shape_.micro_batches);
+    const double fill = Share(shape_.stages - 1, shape_.micro_batches);
     unseen = ShareOf(std::max<TimeNs>(0, before.waits - ShareOf(before.busy, fill)), left);
   }
   return StepTime(job_.graph.graph, job_.graph.steps, removals) + load.busy + unseen;

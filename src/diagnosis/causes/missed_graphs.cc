@@ -54,7 +54,7 @@ class MissedGraphs : Finder {
             step.batch.phase == ServingPhase::kDecode && step.graphs == 0 && free > 0 &&
             static_cast<double>(free) >= thresholds_[kGraphRatio] * static_cast<double>(usual_free);
         if (!is_missed || work[i] <= usual_work) continue;
-        missed[static_cast<std::int32_t>(i)] = 1 - Ratio(usual_work, work[i]);
+        missed[static_cast<std::int32_t>(i)] = 1 - Share(usual_work, work[i]);
         ids.insert(step.id);
         requests = std::max(requests, step.batch.requests);
         ++steps;

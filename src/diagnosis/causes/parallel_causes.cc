@@ -190,7 +190,7 @@ class DataParallelCauses : Finder {
         bytes += BytesOf(i);
         start = std::min(start, PostOf(job_, i));
       }
-      const double mean = Ratio(bytes, reductions.size());
+      const double mean = Share(bytes, reductions.size());
       if (mean > job_.thresholds[kSmallBytes]) continue;
       const double per_step = mean * calls;
       const double left = std::max(per_step / job_.thresholds[kSmallBytes], 1.0);

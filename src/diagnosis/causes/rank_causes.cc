@@ -121,7 +121,7 @@ class RankCauses : Finder {
     excess.grouped_matmul_ns = PerStep(job_, grouped_matmuls);
     for (std::size_t step = 0; step < job_.steps; ++step)
       excess.tokens_share.push_back(
-          of_experts[step] > 0 ? Ratio(more_tokens[step], of_experts[step]) : 0);
+          of_experts[step] > 0 ? Share(more_tokens[step], of_experts[step]) : 0);
     RemoveExcess(rank, more, excess.removal);
     return excess;
   }
@@ -279,7 +279,7 @@ class RankCauses : Finder {
       normal += worst.normal_by_step[step];
     }
     if (normal > 0) {
-      candidate.Measure(kSlowerThanPeers, Ratio(normal + time, normal));
+      candidate.Measure(kSlowerThanPeers, Share(normal + time, normal));
     }
     const auto count = static_cast<TimeNs>(std::max<std::size_t>(1, steps.size()));
     candidate.Measure(kExcessPerStep, time / count);

@@ -132,8 +132,8 @@ class ReductionCauses : Finder {
             if (at + 1 < row.size())
               ShortenOperation(job_, row[at], of_operation, candidate.what_if.bound);
           }
-          exposed_of_all += Ratio(exposed, by_series.size());
-          post_of_all += Ratio(post, by_series.size());
+          exposed_of_all += Share(exposed, by_series.size());
+          post_of_all += Share(post, by_series.size());
         }
       }
       if (post_of_all <= 0 || exposed_of_all <= 0) continue;

@@ -77,7 +77,7 @@ class TransferCauses : Finder {
   }
 
   static double RatioOf(const LongTask& task) {
-    return Ratio(task.dur, std::max<TimeNs>(1, task.usual));
+    return Share(task.dur, std::max<TimeNs>(1, task.usual));
   }
   bool IsResent(RankIndex rank, const LongTask& task) const {
     return job_.Part(rank).names[task.transport] == kPortTransport &&
@@ -171,7 +171,7 @@ TaskSum Less(const PeerTransfer& transfer, const TaskSum& part) {
 
 }  // namespace
 
-double MeanSize(const TaskSum& sum) { return sum.count == 0 ? 0 : Ratio(sum.bytes, sum.count); }
+double MeanSize(const TaskSum& sum) { return sum.count == 0 ? 0 : Share(sum.bytes, sum.count); }
 
 bool ComparedTasks::AreSlower(double ratio, const Thresholds& thresholds) const {
   const double size = MeanSize(with), own = with.Bandwidth();

@@ -80,13 +80,13 @@ class UnevenKernels : KernelFinder {
         std::vector<TimeNs> durations;
         for (const std::uint32_t node : nodes) durations.push_back(dur(node));
         const TimeNs median = Percentile(durations, 50),
-                     decile = durations[NearestRank(durations.size(), 90)];
+                     decile = durations[PercentileIndex(durations.size(), 90)];
         if (median <= 0 ||
             static_cast<double>(decile) < thresholds_[kVarianceRatio] * static_cast<double>(median))
           continue;
         Uneven& uneven =
             by_type[part.names[part.kinds[static_cast<std::size_t>(place.second)].type]];
-        uneven.worst = std::max(uneven.worst, Ratio(decile, median));
+        uneven.worst = std::max(uneven.worst, Share(decile, median));
         for (const std::uint32_t node : nodes) {
           uneven.time += static_cast<double>(dur(node));
           ++uneven.count;
@@ -187,7 +187,7 @@ class UnevenKernels : KernelFinder {
       }
       if (!is_equal) continue;
       Uneven& single = by_type[part.names[part.KindOf(part.graph.nodes[nodes[at]]).type]];
-      single.worst = std::max(single.worst, Ratio(dur(at), median));
+      single.worst = std::max(single.worst, Share(dur(at), median));
       single.time += static_cast<double>(dur(at) - median);
       ++single.count;
       single.removal.durations.push_back(

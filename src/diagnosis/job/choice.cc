@@ -129,7 +129,7 @@ class ExcessFinder {
         std::vector<TimeNs> values;
         for (const RankIndex rank : role)
           values.push_back(step < amounts[rank].size() ? amounts[rank][step] : 0);
-        const TimeNs usual = Normal(values);
+        const TimeNs usual = LowerQuartile(values);
         for (std::size_t i = 0; i < role.size(); ++i)
           excess[i] += std::max<TimeNs>(0, values[i] - usual);
       }

@@ -41,14 +41,14 @@ class RolePace {
 RolePace::RolePace(const Job& job) : job_(job) {
   for (RankIndex rank; rank < job.ranks.size(); ++rank) Sum(rank);
   for (const auto& [kind, means] : means_) {
-    if (roles_.at(kind).size() > 1) normal_[kind] = Normal(means);
+    if (roles_.at(kind).size() > 1) normal_[kind] = LowerQuartile(means);
   }
 }
 
 double RolePace::Of(const std::vector<std::size_t>& ranks, const std::string& type) const {
   std::vector<double> paces;
   for (const RankIndex rank : ranks) paces.push_back(OfRank(rank, type));
-  return ValueOfRank(paces, NearestRankAbove(paces.size(), 25));
+  return ValueAtPosition(paces, PercentileIndexAbove(paces.size(), 25));
 }
 
 void RolePace::Sum(RankIndex rank) {
@@ -83,7 +83,7 @@ double RolePace::OfRank(RankIndex rank, const std::string& type) const {
     own += sum.time;
     normal += usual->second * sum.count;
   }
-  return normal > 0 && 2 * own > all ? Ratio(own, normal) : 1;
+  return normal > 0 && 2 * own > all ? Share(own, normal) : 1;
 }
 
 std::vector<TimeNs> StepLengths(const JobGraph& graph) {
@@ -146,7 +146,7 @@ void FindUsualKernels(Job& job) {
       for (auto& [type, of_ranks] : times) {
         const std::size_t count = of_ranks.size();
         of_ranks.resize(ranks.size(), 0);
-        usual[type] = {Normal(std::move(of_ranks)), count};
+        usual[type] = {LowerQuartile(std::move(of_ranks)), count};
       }
     }
   }
@@ -278,7 +278,7 @@ std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
       copies.push_back(amount.copies);
     }
     usual.push_back(
-        {Normal(std::move(times)), Normal(std::move(blocks)), Normal(std::move(copies))});
+        {LowerQuartile(std::move(times)), LowerQuartile(std::move(blocks)), LowerQuartile(std::move(copies))});
   }
   return usual;
 }
@@ -328,9 +328,9 @@ std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks,
   return roles;
 }
 
-TimeNs Normal(std::vector<TimeNs> values) {
+TimeNs LowerQuartile(std::vector<TimeNs> values) {
   if (values.empty()) return 0;
-  return ValueOfRank(values, NearestRankAbove(values.size(), 25));
+  return ValueAtPosition(values, PercentileIndexAbove(values.size(), 25));
 }
 
 namespace {

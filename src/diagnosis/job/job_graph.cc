@@ -238,7 +238,7 @@ IssuingWork::IssuingWork(const RankDiagnosis& part) {
     const TimeNs time = whole.at(node), most = usual.Of(node);
     issued_.push_back(node);
     const bool stood_still = time > kStoodStill * most;
-    work_.push_back({work.edge, stood_still ? ShareOf(work.less, Ratio(most, time)) : work.less});
+    work_.push_back({work.edge, stood_still ? ShareOf(work.less, Share(most, time)) : work.less});
   }
 }
 

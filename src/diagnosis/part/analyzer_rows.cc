@@ -68,7 +68,7 @@ class AnalyzerRowsMaker {
       ++sum.unaligned_tasks;
       if (sdma) rest.unaligned += tasks.dur_rest[i];
     }
-    const StepBounds steps(trace_);
+    const StepBounds steps(trace_, kAsRecorded);
     const Communications& comms = trace_.communications;
     std::vector<std::pair<TimeNs, std::int64_t>> order;
     for (const auto& [operation, row] : moved)

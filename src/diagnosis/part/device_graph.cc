@@ -67,7 +67,7 @@ class DevicePart {
       busy = std::max(busy, item.work.end);
     }
     if (latencies.empty()) return 0;
-    return std::max<TimeNs>(0, ValueOfRank(latencies, NearestRankAbove(latencies.size(), 10)));
+    return std::max<TimeNs>(0, ValueAtPosition(latencies, PercentileIndexAbove(latencies.size(), 10)));
   }
 
   // Operations of a group follow each other; sending and receiving do not wait for each other.

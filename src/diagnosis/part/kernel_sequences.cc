@@ -66,7 +66,7 @@ bool IsLonger(const CandidateSequence& a, const CandidateSequence& b) {
 class KernelsInOrder {
  public:
   explicit KernelsInOrder(const RankTrace& trace)
-      : trace_(trace), kernels_(trace.kernels), steps_(trace) {
+      : trace_(trace), kernels_(trace.kernels), steps_(trace, kAsRecorded) {
     Sort();
     FindEnds();
     AddUp();

@@ -321,7 +321,7 @@ void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& 
     of.launches = static_cast<std::int64_t>(durations[step].size());
     of.launch_time = std::accumulate(durations[step].begin(), durations[step].end(), TimeNs{0});
     of.launch_median = Median(durations[step]);
-    of.launch_decile = ValueOfRank(durations[step], NearestRank(durations[step].size(), 90));
+    of.launch_decile = ValueAtPosition(durations[step], PercentileIndex(durations[step].size(), 90));
   }
   for (auto& [track, of_track] : events) {
     StableSort(of_track, {}, &Event::start);

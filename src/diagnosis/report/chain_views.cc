@@ -186,7 +186,7 @@ class ChainText : Speaker {
     if (late.lateness <= 0)
       return Add(label, Fill({"0: no captured rank waits for it", "无：没有采集到的卡在等它"}));
     const auto share_of = [&](std::size_t i) {
-      const double share = Ratio(late.categories[i].Excess(), late.lateness);
+      const double share = Share(late.categories[i].Excess(), late.lateness);
       return Fill({"{} ({:.0f} %)", "{}（{:.0f} %）"},
                   CategoryText(late.categories[i].category, language_), 100 * std::min(1.0, share));
     };

@@ -129,7 +129,7 @@ class DocumentMaker {
       std::vector<const AccountRow*> by_length;
       for (const AccountRow& row : diagnosis_.accounting) by_length.push_back(&row);
       StableSort(by_length, {}, &AccountRow::window);
-      rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
+      rows.push_back(Account(*by_length[PercentileIndexAbove(by_length.size(), 50)]));
     }
     cut_.Omit("accounting", diagnosis_.accounting.size() - rows.size());
     return rows;

@@ -74,7 +74,7 @@ class DiagnosisPageMaker : Speaker {
     StableSort(categories, std::greater{}, [](const auto& category) { return category.second; });
     PageTable table{.title = Text({"All parts", "全部明细"}), .numbers = {2, 3}};
     for (const auto& [category, time] : categories) {
-      const double share = row.window > 0 ? 100 * Ratio(time, row.window) : 0;
+      const double share = row.window > 0 ? 100 * Share(time, row.window) : 0;
       table.rows.push_back({CategoryText(category, language_), std::string(category),
                             ms_(time) + " ms", fmt::format("{:.1f} %", share)});
     }
@@ -113,7 +113,7 @@ class DiagnosisPageMaker : Speaker {
                      Text({"file", "文件"})};
     for (std::size_t i = 0; i < std::min(kMaxPlacesOfPage, finding.evidence.size()); ++i) {
       const Evidence& place = finding.evidence[i];
-      const double share = place.of_all > 0 ? 100 * Ratio(place.time, place.of_all) : 0;
+      const double share = place.of_all > 0 ? 100 * Share(place.time, place.of_all) : 0;
       table.rows.push_back({RankName(place.rank), NameAndLine(place.name, place.line),
                             fmt::format("{:.1f}", place.calls), ms_(place.time),
                             fmt::format("{:.0f}", share), ms_(place.dur),

@@ -27,7 +27,7 @@ class FindingMaker {
       : diagnosis_(diagnosis), language_(language), cut_(cut), extent_(cut.extent()) {}
 
   Json Make(const Finding& finding) {
-    const double share = diagnosis_.step > 0 ? Ratio(finding.gain, diagnosis_.step) : 0.0;
+    const double share = diagnosis_.step > 0 ? Share(finding.gain, diagnosis_.step) : 0.0;
     Json json = {
         {"id", finding.type->id},
         {"key", finding.key},
@@ -147,7 +147,7 @@ class FindingMaker {
     const std::size_t seen = std::min(finding.steps.size(), total);
     std::string_view name = "unknown";
     if (total >= 3) {
-      const double share = Ratio(seen, total);
+      const double share = Share(seen, total);
       name = share >= diagnosis_.thresholds[kSystematicShare]     ? "systematic"
              : share >= diagnosis_.thresholds[kIntermittentShare] ? "intermittent"
                                                                   : "one-off";

@@ -323,7 +323,7 @@ std::string OnHostText(const StepsOnHost& host, Language language) {
     if (told == kMost || time * 100 < host.all) break;
     text += told++ == 0 ? Text(language, {"; ", "；"}) : Text(language, {", ", "，"});
     text +=
-        fmt::format("{} {:.0f} %", CategoryText(category, language), 100 * Ratio(time, host.all));
+        fmt::format("{} {:.0f} %", CategoryText(category, language), 100 * Share(time, host.all));
   }
   return text;
 }

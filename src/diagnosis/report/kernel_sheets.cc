@@ -363,7 +363,7 @@ class KernelSheetMaker : private SheetMaker {
       sum.moving += list.moving;
     }
     constexpr double kMillisecond = 1e6;
-    const auto share = [&](TimeNs time) { return sum.total > 0 ? Ratio(time, sum.total) : 0; };
+    const auto share = [&](TimeNs time) { return sum.total > 0 ? Share(time, sum.total) : 0; };
     // Without counters nothing is known of loads and stores.
     const std::string moving = sum.moving > 0 ? Fill(kMoving, share(sum.moving)) : "";
     Note(kSequences, sum.count, sum.total, kDescription, kSuggestion, sum.count,

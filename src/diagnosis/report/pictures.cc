@@ -41,7 +41,7 @@ std::vector<LinkPicture> LinksOf(const Job& job) {
   const LinkSpeeds speeds(job);
   for (const auto& [link, traffic] : speeds.Links()) {
     if (traffic.time > 0)
-      links.push_back({link.low, link.high, Ratio(traffic.bytes, traffic.time)});
+      links.push_back({link.low, link.high, Share(traffic.bytes, traffic.time)});
   }
   return links;
 }

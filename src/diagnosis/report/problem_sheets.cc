@@ -57,7 +57,7 @@ SheetColumns<ProblemRow> ObservationColumns() {
   return columns;
 }
 
-double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Ratio(time, step) : 0; }
+double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Share(time, step) : 0; }
 
 ProblemRow RowOf(const Diagnosis& diagnosis, const Finding& finding, Language language) {
   ProblemRow row;

@@ -28,7 +28,7 @@ struct Packets {
     ++small;
     small_time += moved.time;
   }
-  double Share() const { return total > 0 ? Ratio(small, total) : 0; }
+  double SmallShare() const { return total > 0 ? Share(small, total) : 0; }
 };
 
 struct PacketsRow {
@@ -88,7 +88,7 @@ class TransferSheetMaker : private SheetMaker {
                                                  "Operations that moved data by SDMA"),
         CountColumn<&Row::sdma, &Packets::small>("Small SDMA count", 12,
                                                  "Operations that moved less than 16 MB by SDMA"),
-        NumberColumn<&Row::sdma, &Packets::Share>("Small SDMA ratio", Format::kPercent, 16,
+        NumberColumn<&Row::sdma, &Packets::SmallShare>("Small SDMA ratio", Format::kPercent, 16,
                                                   "Share of small operations among those by SDMA"),
         TimeColumn<&Row::sdma, &Packets::small_time>(
             "Small SDMA duration(ms)", 16, Unit::kNsShownAsMs,
@@ -97,7 +97,7 @@ class TransferSheetMaker : private SheetMaker {
                                                  "Operations that sent data by RDMA"),
         CountColumn<&Row::rdma, &Packets::small>("Small RDMA count", 12,
                                                  "Operations that sent less than 1 MB by RDMA"),
-        NumberColumn<&Row::rdma, &Packets::Share>("Small RDMA ratio", Format::kPercent, 16,
+        NumberColumn<&Row::rdma, &Packets::SmallShare>("Small RDMA ratio", Format::kPercent, 16,
                                                   "Share of small operations among those by RDMA"),
         TimeColumn<&Row::rdma, &Packets::small_time>(
             "Small RDMA duration(ms)", 16, Unit::kNsShownAsMs,
@@ -111,7 +111,7 @@ class TransferSheetMaker : private SheetMaker {
         row.sdma.Add(moved.sdma, kSmallSdma);
         row.rdma.Add(moved.rdma, kSmallRdma);
       }
-      if (row.sdma.Share() <= kSmallShare && row.rdma.Share() <= kSmallShare) return;
+      if (row.sdma.SmallShare() <= kSmallShare && row.rdma.SmallShare() <= kSmallShare) return;
       sum.small += row.sdma.small + row.rdma.small;
       sum.small_time += row.sdma.small_time + row.rdma.small_time;
       add(row);

@@ -84,7 +84,7 @@ std::vector<bool> AreInStep(const RankRuns& runs, const RankTrace& trace,
                             const std::optional<std::int32_t>& chosen) {
   std::vector<bool> in_step(runs.rows.size(), true);
   if (!chosen) return in_step;
-  const StepBounds steps(trace);
+  const StepBounds steps(trace, kAsRecorded);
   const auto step = steps.Find(*chosen);
   for (std::size_t i = 0; i < in_step.size(); ++i) {
     const RankRuns::Row& row = runs.rows[i];

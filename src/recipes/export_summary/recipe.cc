@@ -168,7 +168,7 @@ SummaryFile KernelDetails(const RankTrace& trace) {
                                  .level0 = trace.profiler_level == "Level0",
                                  .mixed = HasMixedCores(trace),
                                  .counters = counters.Names()});
-  const StepBounds steps(trace);
+  const StepBounds steps(trace, kAsRecorded);
   SummaryFile file{table.Header(), static_cast<std::int64_t>(spans.size())};
   for (const po::KernelSpan& span : spans) {
     po::KernelLine line = LineOf(trace, span.row);

@@ -123,7 +123,7 @@ class Summary {
   // The matrix work of all steps by their wall time.
   MfuShare Step() const {
     const Kernels& kernels = trace_.kernels;
-    const StepBounds bounds(trace_);
+    const StepBounds bounds(trace_, kAsRecorded);
     const bool has_steps = bounds.Count() > 0;
     MfuShare share;
     share.work = has_steps ? "step" : "device span";

@@ -186,13 +186,13 @@ std::map<std::pair<std::string, std::string>, Transfer> TransfersOf(const Ranks&
 }
 
 // How long each receiver waited for the senders of a rank.
-struct Way {
+struct Route {
   std::int64_t count = 0;
   std::vector<RankValue> waits;  // ns, of each transfer, by the receiver
 };
 
 void AddP2pLines(const Ranks& ranks, Report& report) {
-  std::map<std::pair<RankId, RankId>, Way> ways;  // by sender and receiver
+  std::map<std::pair<RankId, RankId>, Route> routes;  // by sender and receiver
   std::int64_t ops = 0, pairs = 0, paired = 0;
   for (const auto& rank : ranks) ops += std::ssize(rank.part.ops);
   for (const auto& [key, transfer] : TransfersOf(ranks)) {
@@ -200,9 +200,9 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
     const P2pItem &send = transfer.sends.front(), &receive = transfer.receives.front();
     ++pairs;
     paired += 2;
-    Way& way = ways[{send.rank, receive.rank}];
-    ++way.count;
-    way.waits.push_back({receive.rank, static_cast<double>(std::max<TimeNs>(
+    Route& route = routes[{send.rank, receive.rank}];
+    ++route.count;
+    route.waits.push_back({receive.rank, static_cast<double>(std::max<TimeNs>(
                                            0, send.row->start - receive.row->start))});
   }
   if (ops == 0) return;
@@ -210,16 +210,16 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
       fmt::format("{} send and receive operators of {} ranks: {} transfers with both ends,", ops,
                   ranks.size(), pairs));
   report.lines.push_back(fmt::format("  operators without their other end: {}", ops - paired));
-  if (ways.empty()) return;
+  if (routes.empty()) return;
   report.lines.push_back("how long receivers waited for the sender to begin, in ms:");
   const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
                             ScreenMs("min", 10), ScreenMs("median", 10), ScreenMs("max", 10)});
   report.lines.push_back(list.Heading());
   std::vector<std::pair<double, ScreenLine>> lines;
-  for (const auto& [way, facts] : ways) {
+  for (const auto& [route, facts] : routes) {
     const RankSpread spread = SpreadOf(facts.waits);
     lines.emplace_back(spread.median,
-                       list.Line(fmt::format("{} to {}", RankName(way.first), RankName(way.second)),
+                       list.Line(fmt::format("{} to {}", RankName(route.first), RankName(route.second)),
                                  facts.count, spread.min.value, spread.median, spread.max.value));
   }
   StableSort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -227,7 +227,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
     report.lines.push_back(std::move(lines[i].second));
   }
-  AddMoreLine(lines.size(), kShown, "way", report.lines);
+  AddMoreLine(lines.size(), kShown, "sender-receiver pair", report.lines);
 }
 
 void AddP2pNotes(const Ranks& ranks, Report& report) {

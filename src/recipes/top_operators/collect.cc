@@ -72,7 +72,7 @@ class Collector {
         launches_(trace),
         ops_(OpSpans(trace)),
         cache_(trace) {
-    const std::vector<StepAccount> steps = FindStepWindows(trace, clock_);
+    const std::vector<StepWindow> steps = FindStepWindows(trace, clock_);
     if (!steps.empty()) window_ = {steps.front().window.begin, steps.back().window.end};
     op_of_kernel_.assign(trace.kernels.Size(), Nesting::kNone);
     op_of_collective_.assign(trace.communications.Size(), Nesting::kNone);

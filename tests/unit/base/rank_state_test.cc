@@ -33,7 +33,7 @@ TEST(RankState, OfUnknownRanksOnlyWhatHoldsForAll) {
   absent.Add(5, RankState::kNotCaptured);
   EXPECT_EQ(absent.UnknownRank(), "a rank that was not captured");
   EXPECT_EQ(ThreeAbsent().UnknownRank(), "a rank that was not read");
-  EXPECT_EQ(ThreeAbsent().Of(std::vector<std::int64_t>{}),
+  EXPECT_EQ(ThreeAbsent().Of(std::vector<RankId>{}),
             (std::vector{RankState::kLeftOut, RankState::kDamaged, RankState::kPartMissing}));
 }
 

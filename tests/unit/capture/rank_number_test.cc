@@ -36,7 +36,7 @@ TEST_F(RankNumberTest, ANumberOrALabel) {
 }
 
 TEST(RankNames, LabelsAreBehindNumbersAndKeepTheirs) {
-  const std::int64_t first = RankOfLabel("first"), second = RankOfLabel("second");
+  const RankId first = RankOfLabel("first"), second = RankOfLabel("second");
   EXPECT_LT(kMaxRanks - 1, first);
   EXPECT_LT(first, second);
   EXPECT_EQ(RankOfLabel("first"), first);

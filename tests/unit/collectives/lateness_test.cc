@@ -272,9 +272,7 @@ TEST(Lateness, NamesAFewOfManyRanks) {
   AbsentRanks absent;
   EXPECT_EQ(LateRanksText({}, false, absent), "a rank that was not captured");
   EXPECT_EQ(LateRanksText({5}, false, absent), "rank 5 (not captured)");
-  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6}, true, absent), "ranks 0, 1, 2, 3, 4, 5, 6");
-  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6, 7}, true, absent),
-            "8 ranks (0, 1, 2, 3, 4, 5, ...)");
+  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6}, true, absent), "ranks 0-6");
   EXPECT_EQ(CoverageText(2, 8, absent), "2 of 8 ranks captured");
   EXPECT_EQ(CoverageText(8, 8, absent), "");
   absent.Add(5, RankState::kDamaged);

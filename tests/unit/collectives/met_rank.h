@@ -31,7 +31,7 @@ class MetRank {
                                    .name = rank_.Text("Notify_Wait"),
                                    .group = 0,
                                    .plane = peer,
-                                   .own_rank = static_cast<std::int32_t>(rank_.trace.rank),
+                                   .own_rank = static_cast<std::int32_t>(rank_.trace.rank.Number()),
                                    .peer = peer});
   }
   RankCollectives Known() const { return CollectivesOfRank(rank_.trace); }

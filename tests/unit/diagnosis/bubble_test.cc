@@ -165,7 +165,7 @@ Diagnosis Uneven(std::int64_t stages) {
       builder.Step();
       for (int i = 0; i <= rank; ++i) builder.Kernel("MatMulV3", kMs);
     }
-    std::vector<std::int64_t> ranks;
+    std::vector<RankId> ranks;
     for (std::int64_t stage = 0; stage < stages; ++stage) ranks.push_back(stage);
     builder.Part().collectives.groups = {{"p", "pp", ranks}};
     parts.push_back(builder.Build());

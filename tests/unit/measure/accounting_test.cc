@@ -470,7 +470,7 @@ TEST(StepWindows, OfACaptureWithoutStepsAreAllItsWork) {
   RankBuilder rank;
   rank.KernelAt(300, 400);
   rank.Task("MEMCPY_ASYNC", 900, 950, 1);
-  const std::vector<StepAccount> steps = FindStepWindows(rank.trace, {});
+  const std::vector<StepWindow> steps = FindStepWindows(rank.trace, {});
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].id, -1);
   EXPECT_EQ(steps[0].window, (Interval{300, 950}));
@@ -488,7 +488,7 @@ TEST(StepWindows, OfAChosenStepAreThoseOfTheWholeCapture) {
   rank.trace.kernels.Append({.start = 270, .dur = 60, .link = 72});
   EXPECT_EQ(FindStepWindows(rank.trace, {}).at(1).window, (Interval{260, 330}));
   SelectStep(rank.trace, 2);
-  const std::vector<StepAccount> steps = FindStepWindows(rank.trace, {});
+  const std::vector<StepWindow> steps = FindStepWindows(rank.trace, {});
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].id, 2);
   EXPECT_EQ(steps[0].window, (Interval{260, 330}));

@@ -50,28 +50,28 @@ TEST(Quantiles, OfRealNumbersAreNotRounded) {
 }
 
 TEST(Quantiles, TheNearestRankIsThatOfAValue) {
-  EXPECT_EQ(NearestRank(1, 95), 0u);
-  EXPECT_EQ(NearestRank(20, 95), 18u);  // 19 of 20 do not exceed it
-  EXPECT_EQ(NearestRank(21, 95), 19u);
-  EXPECT_EQ(NearestRank(4, 50), 1u);
+  EXPECT_EQ(PercentileIndex(1, 95), 0u);
+  EXPECT_EQ(PercentileIndex(20, 95), 18u);  // 19 of 20 do not exceed it
+  EXPECT_EQ(PercentileIndex(21, 95), 19u);
+  EXPECT_EQ(PercentileIndex(4, 50), 1u);
 }
 
 TEST(Quantiles, TheNearestRankFromAboveIsThatFromBelowTurnedAround) {
-  EXPECT_EQ(NearestRankAbove(4, 50), 2u);
-  EXPECT_EQ(NearestRankAbove(4, 75), 3u);  // one of four reaches it
-  EXPECT_EQ(NearestRankAbove(1, 99), 0u);
+  EXPECT_EQ(PercentileIndexAbove(4, 50), 2u);
+  EXPECT_EQ(PercentileIndexAbove(4, 75), 3u);  // one of four reaches it
+  EXPECT_EQ(PercentileIndexAbove(1, 99), 0u);
   for (const std::size_t count : {1u, 2u, 7u, 40u, 101u}) {
     for (const int percent : {1, 10, 25, 75, 99}) {
-      EXPECT_EQ(NearestRankAbove(count, percent), count - 1 - NearestRank(count, 100 - percent));
+      EXPECT_EQ(PercentileIndexAbove(count, percent), count - 1 - PercentileIndex(count, 100 - percent));
     }
   }
 }
 
 TEST(Quantiles, TheValueOfARankIsThatOfAscendingOrder) {
   std::vector<int> values{5, 1, 4, 2};
-  EXPECT_EQ(ValueOfRank(values, 0), 1);
-  EXPECT_EQ(ValueOfRank(values, 2), 4);
-  EXPECT_EQ(ValueOfRank(values, 3), 5);
+  EXPECT_EQ(ValueAtPosition(values, 0), 1);
+  EXPECT_EQ(ValueAtPosition(values, 2), 4);
+  EXPECT_EQ(ValueAtPosition(values, 3), 5);
 }
 
 }  // namespace

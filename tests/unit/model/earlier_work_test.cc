@@ -48,8 +48,8 @@ TEST_F(EarlierWorkTest, IsWhatRunsBeforeTheFirstLaunchedWork) {
   FindEarlierWork(trace_);
   EXPECT_EQ(trace_.kernels.start, Times{160});
   EXPECT_EQ(trace_.earlier_work_end, 150);
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 150);
-  EXPECT_EQ(StepBounds(trace_).DeviceFinish(0), 200);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(0), 150);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceFinish(0), 200);
 }
 
 TEST_F(EarlierWorkTest, IsNotWhatLosesItsLaunchLater) {
@@ -149,8 +149,8 @@ TEST_F(UnrecordedWorkTest, KeptTheQueueWaiting) {
   FindEarlierWork(trace_);
   EXPECT_EQ(trace_.earlier_work_end, 9 * kMs);
   EXPECT_FALSE(trace_.earlier_work_was_recorded);
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 9 * kMs);
-  EXPECT_EQ(StepBounds(trace_).DeviceFinish(0), 12 * kMs);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(0), 9 * kMs);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceFinish(0), 12 * kMs);
   EXPECT_EQ(trace_.busiest_stream, 7);
 }
 
@@ -213,7 +213,7 @@ class SynchronisedWorkTest : public UnrecordedWorkTest {
 TEST_F(SynchronisedWorkTest, EndsWithTheCallThatWaitedForIt) {
   FindEarlierWork(trace_);
   EXPECT_EQ(trace_.earlier_work_end, 8 * kMs);
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 8 * kMs);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(0), 8 * kMs);
 }
 
 // The first call of a program may take as long.

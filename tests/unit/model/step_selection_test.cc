@@ -158,7 +158,7 @@ TEST_F(SelectStepTest, GivesWhatTwoStepsHoldToTheLater) {
 
 TEST_F(SelectStepTest, EndsAStepWhereTheNextBeginsOnTheDevice) {
   trace_.kernels.Append({.start = 140, .dur = 100, .link = 71});  // of step 1, on another stream
-  const StepBounds bounds(trace_);
+  const StepBounds bounds(trace_, kAsRecorded);
   EXPECT_EQ(bounds.DeviceBegin(1), 170);   // with what it launched itself
   EXPECT_EQ(bounds.DeviceFinish(0), 170);  // not 240
   EXPECT_EQ(bounds.DeviceFinish(1), 230);
@@ -169,37 +169,37 @@ TEST_F(SelectStepTest, EndsAStepWhereTheNextBeginsOnTheDevice) {
 TEST_F(SelectStepTest, BeginsAStepWhereTheStreamThatComputesHasFinishedTheStepBefore) {
   trace_.kernels.Append({.start = 125, .dur = 5, .stream = 9, .link = 72});
   trace_.communications.Append({.start = 130, .dur = 20, .link = 72});
-  const StepBounds bounds(trace_);
+  const StepBounds bounds(trace_, kAsRecorded);
   EXPECT_EQ(bounds.DeviceFinish(0), 160);
   EXPECT_EQ(bounds.DeviceBegin(1), 160);
 }
 
 TEST_F(SelectStepTest, BeginsTheFirstStepWhereEarlierWorkHasEnded) {
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 0);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(0), 0);
   trace_.earlier_work_end = 60;  // it was queued before the capture
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 60);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(0), 60);
   rank_.Launch(70, -10, main_);  // or in the capture, before the step
   trace_.kernels.Append({.start = 60, .dur = 15, .link = 70});
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 75);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(0), 75);
   trace_.communications.Append({.start = 60, .dur = 500, .link = 70});
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(0), 120);  // its first kernel is of the step
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(0), 120);  // its first kernel is of the step
 }
 
 TEST_F(SelectStepTest, KnowsWhenTheDeviceIsDoneWithAStep) {
-  const StepBounds bounds(trace_);
+  const StepBounds bounds(trace_, kAsRecorded);
   EXPECT_EQ(bounds.DeviceBegin(0), 0);
   EXPECT_EQ(bounds.DeviceFinish(0), 160);
   EXPECT_EQ(bounds.DeviceBegin(1), 160);
   trace_.steps.start[1] = 165;  // nothing runs when it begins
-  EXPECT_EQ(StepBounds(trace_).DeviceFinish(0), 160);
-  EXPECT_EQ(StepBounds(trace_).DeviceBegin(1), 165);
-  EXPECT_EQ(StepBounds(trace_).DeviceEnd(0), 165);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceFinish(0), 160);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceBegin(1), 165);
+  EXPECT_EQ(StepBounds(trace_, kAsRecorded).DeviceEnd(0), 165);
 }
 
 TEST_F(SelectStepTest, BeginsAStepWithoutDeviceWorkBehindAllWorkOfTheStepsBefore) {
   trace_.kernels.Append({.start = 165, .dur = 335, .link = 71});  // outlasts the work of step 2
   rank_.Step(3, 200, 299);
-  const StepBounds bounds(trace_);
+  const StepBounds bounds(trace_, kAsRecorded);
   EXPECT_EQ(bounds.DeviceBegin(1), 170);
   EXPECT_EQ(bounds.DeviceBegin(2), 500);
 }
@@ -208,7 +208,7 @@ TEST_F(SelectStepTest, BeginsNoStepBeforeTheStepBefore) {
   rank_.Step(3, 200, 299);
   rank_.Launch(73, 250, main_);
   trace_.kernels.Append({.start = 140, .dur = 5, .link = 73});  // overtakes the work of step 2
-  const StepBounds bounds(trace_);
+  const StepBounds bounds(trace_, kAsRecorded);
   EXPECT_EQ(bounds.DeviceBegin(1), 160);
   EXPECT_EQ(bounds.DeviceBegin(2), 160);
 }

@@ -25,7 +25,7 @@ std::size_t CountOps(const RankTrace& trace, const RecipeArguments&) {
 void ListCounts(const std::vector<OfRank<std::size_t>>& ranks, const RecipeArguments& arguments,
                 OutputSelection, Report& report) {
   for (const auto& [rank, count] : ranks) {
-    report.lines.push_back(std::to_string(rank) + ": " + std::to_string(count) +
+    report.lines.push_back(RankName(rank) + ": " + std::to_string(count) +
                            (arguments[kLoud] ? "!" : ""));
   }
 }
@@ -57,7 +57,7 @@ class ClusterTest : public ::testing::Test {
     }
     const std::string capture = name + "_ascend_pt/";
     dir_.Write(capture + "ASCEND_PROFILER_OUTPUT/trace_view.json", "[" + events + "]");
-    dir_.Write(capture + "profiler_info_" + std::to_string(rank) + ".json", "{}");
+    dir_.Write(capture + "profiler_info_" + RankName(rank) + ".json", "{}");
   }
   // A GPU trace with so many operators. The rank stands before or behind the events.
   void WriteGpuRank(const std::string& name, int rank, int operators, bool behind = false) const {
@@ -66,7 +66,7 @@ class ClusterTest : public ::testing::Test {
       events += std::string(i == 0 ? "" : ",") +
                 R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":1,"dur":2})";
     }
-    const std::string job = R"("distributedInfo":{"rank":)" + std::to_string(rank) + "}";
+    const std::string job = R"("distributedInfo":{"rank":)" + RankName(rank) + "}";
     const std::string list = R"("traceEvents":[)" + events + "]";
     dir_.Write(name, "{" + (behind ? list + "," + job : job + "," + list) + "}");
   }
@@ -180,7 +180,7 @@ TEST_F(ClusterTest, CutsEveryRankToTheStep) {
 }
 
 TEST_F(ClusterTest, ReadsRanksThatAreLargerThanTheMemoryOneAfterTheOther) {
-  for (int rank = 0; rank < 4; ++rank) WriteRank(std::to_string(rank), rank, rank);
+  for (int rank = 0; rank < 4; ++rank) WriteRank(RankName(rank), rank, rank);
   ClusterRequest request = Request();
   request.memory_bytes = 1;
   SetJobs(4);

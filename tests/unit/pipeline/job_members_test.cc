@@ -14,7 +14,7 @@ constexpr TimeNs kSecond = 1'000'000'000, kBegin = 1'736'410'577 * kSecond;
 class JobMembers : public ::testing::Test {
  protected:
   // A rank that knows groups, each of which has `ranks`.
-  void Add(std::int64_t rank, std::vector<KnownGroup> groups, TimeNs begin = kBegin) {
+  void Add(RankId rank, std::vector<KnownGroup> groups, TimeNs begin = kBegin) {
     ranks_.push_back(rank);
     members_.push_back({.path = "/job/" + std::to_string(ranks_.size()),
                         .arguments = R"({"rank": 0, "world_size": 4})",
@@ -27,7 +27,7 @@ class JobMembers : public ::testing::Test {
     return FindOtherJobs(ranks_, members);
   }
 
-  std::vector<std::int64_t> ranks_;
+  std::vector<RankId> ranks_;
   std::vector<JobMember> members_;
 };
 

@@ -8,12 +8,12 @@
 namespace mpa {
 namespace {
 
-std::vector<std::int64_t> RanksThatStandOut(const std::vector<double>& values) {
+std::vector<RankId> RanksThatStandOut(const std::vector<double>& values) {
   std::vector<RankValue> ranks;
   for (const double value : values) {
     ranks.push_back({static_cast<std::int64_t>(ranks.size()), value});
   }
-  std::vector<std::int64_t> out;
+  std::vector<RankId> out;
   for (const RankValue& value : OutliersOf(ranks)) out.push_back(value.rank);
   return out;
 }
@@ -42,7 +42,7 @@ TEST(SpreadOf, HasTheExtremesWithTheirRanks) {
 TEST(OutliersOf, NamesTheFarthestFirst) {
   // The median is 100, the usual distance 1: farther than 5 are the ranks 2 and 6.
   EXPECT_EQ(RanksThatStandOut({99, 100, 94, 101, 100, 101, 120, 99}),
-            (std::vector<std::int64_t>{6, 2}));
+            (std::vector<RankId>{6, 2}));
   EXPECT_TRUE(RanksThatStandOut({99, 100, 95, 101, 100, 101, 105, 99}).empty());
 }
 
@@ -53,7 +53,7 @@ TEST(OutliersOf, TakesWideSpreadsForUsual) {
 
 TEST(OutliersOf, NeedsFourRanks) {
   EXPECT_TRUE(RanksThatStandOut({1, 1, 9}).empty());
-  EXPECT_EQ(RanksThatStandOut({1, 1, 1, 9}), std::vector<std::int64_t>{3});
+  EXPECT_EQ(RanksThatStandOut({1, 1, 1, 9}), std::vector<RankId>{3});
 }
 
 TEST(SpreadList, NamesTheRankWithTheMost) {

@@ -11,15 +11,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-TEST(Ratio, DividesWithoutRounding) {
-  EXPECT_EQ(Ratio(3, 2), 2.0 / 3.0);
-  EXPECT_EQ(Ratio(4, 4), 1.0);
-  EXPECT_EQ(Ratio(8, 0), 0.0);
+TEST(GrowthRatio, DividesWithoutRounding) {
+  EXPECT_EQ(GrowthRatio(3, 2), 2.0 / 3.0);
+  EXPECT_EQ(GrowthRatio(4, 4), 1.0);
+  EXPECT_EQ(GrowthRatio(8, 0), 0.0);
 }
 
-TEST(Ratio, CallsTwoZerosEqual) { EXPECT_EQ(Ratio(0, 0), 1.0); }
+TEST(GrowthRatio, CallsTwoZerosEqual) { EXPECT_EQ(GrowthRatio(0, 0), 1.0); }
 
-TEST(Ratio, IsInfiniteWhereNothingIsComparedWithSomething) { EXPECT_EQ(Ratio(0, 5), kInfinity); }
+TEST(GrowthRatio, IsInfiniteWhereNothingIsComparedWithSomething) { EXPECT_EQ(GrowthRatio(0, 5), kInfinity); }
 
 TEST(Rounded, RoundsHalvesAwayFromZeroAlsoWhereTheirDoublesLieBelow) {
   EXPECT_EQ(Rounded(2155 / 1e3, 2), 2.16);

@@ -154,7 +154,7 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
               "with fewer steps, a pattern cannot be distinguished from an accident"};
 
 template <typename Part, typename Of>
-double Ratio(Part part, Of whole) {
+double Share(Part part, Of whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 /// A whole number or a time among the rules.

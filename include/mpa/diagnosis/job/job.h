@@ -114,7 +114,7 @@ struct Job {
 };
 
 /// What is normal among ranks of a role: their lower quartile, so that half of them may be slow.
-TimeNs Normal(std::vector<TimeNs> values);
+TimeNs LowerQuartile(std::vector<TimeNs> values);
 
 /// By rank. The stages of a pipeline do different work, and so do captures that have nothing to do
 /// with each other.

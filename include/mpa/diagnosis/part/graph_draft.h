@@ -54,7 +54,7 @@ struct GraphDraft {
       : trace(rank_trace),
         offset(host_offset),
         found(FindGraphItems(rank_trace, host_offset)),
-        steps(rank_trace) {}
+        steps(rank_trace, kAsRecorded) {}
 
   /// Adds a node; of the step at `host_time`, of none if that is negative.
   std::uint32_t Add(TimeNs start, TimeNs dur, NodeKind kind, TimeNs host_time, std::int32_t row);

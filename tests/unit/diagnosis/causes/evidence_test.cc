@@ -49,7 +49,7 @@ class EvidenceTest : public ::testing::Test {
   }
   std::vector<Evidence> Find(const FindingType& info, const WhatIf& what_if,
                              const std::vector<TimeCategory>& about,
-                             std::vector<std::int64_t> ranks = {}) {
+                             std::vector<RankId> ranks = {}) {
     Finding finding;
     finding.type = &info;
     finding.ranks = std::move(ranks);

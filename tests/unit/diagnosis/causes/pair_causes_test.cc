@@ -275,7 +275,7 @@ std::vector<RankDiagnosis> SmallStages(std::size_t stages, std::size_t per_stage
           .Collective("hcom_allReduce__1_" + std::to_string(step),
                       kMs + (rank != 1 && is_late ? 5 * kMs : 0));
     }
-    std::vector<std::int64_t> stage_ranks;
+    std::vector<RankId> stage_ranks;
     for (std::size_t stage = 0; stage < stages; ++stage)
       stage_ranks.push_back(static_cast<std::int64_t>(rank % per_stage + stage * per_stage));
     builder.Part().collectives.groups = {{"p", "pp", stage_ranks}};

@@ -31,7 +31,7 @@ RankDiagnosis RankWithSteps(const StepIds& ids, bool late = false) {
 }
 
 struct Kept {
-  std::vector<std::int64_t> ranks, left_out;
+  std::vector<RankId> ranks, left_out;
   StepIds steps, not_on_all;
   bool operator==(const Kept&) const = default;
 };
@@ -93,7 +93,7 @@ TEST(CommonSteps, ABrokenRankDoesNotHideTheLateOne) {
   const Finding* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
-  EXPECT_EQ(diagnosis.ranks, (std::vector<std::int64_t>{0, 1, 2, 3})) << "it was captured";
+  EXPECT_EQ(diagnosis.ranks, (std::vector<RankId>{0, 1, 2, 3})) << "it was captured";
   EXPECT_EQ(diagnosis.accounting.size(), 10u) << "and has its account";
   EXPECT_EQ(NotesOf(diagnosis, Language::kEnglish),
             std::vector<std::string>{"ranks left out of all comparisons because their captures"
@@ -107,7 +107,7 @@ TEST(CommonSteps, ACaptureThatBreaksOffIsNotCompared) {
     return FindCommonSteps({{0, &parts[0]}, {1, &parts[1]}, {2, &parts[2]}}).left_out;
   };
   parts[1].breaks_off = true;
-  EXPECT_EQ(left_out(), std::vector<std::int64_t>{1});
+  EXPECT_EQ(left_out(), std::vector<RankId>{1});
   for (RankDiagnosis& part : parts) part.breaks_off = true;
   EXPECT_TRUE(left_out().empty()) << "there is nothing better";
 }

@@ -18,7 +18,7 @@ struct MadeScene {
   RankDiagnosis part = MadeRank();
   Diagnosis diagnosis = MadeDiagnosis();
 
-  FindingScene Of(std::string_view id, std::vector<std::int64_t> ranks = {}) {
+  FindingScene Of(std::string_view id, std::vector<RankId> ranks = {}) {
     Finding finding = MadeFinding(id, 8'000'000);
     finding.steps = {};
     finding.ranks = std::move(ranks);

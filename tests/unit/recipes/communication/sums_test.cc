@@ -126,7 +126,7 @@ TEST(CommunicationGroups, HaveTheRanksThatTheirLinksLeadTo) {
   }
   const std::vector<Group> groups = FindGroups({{0, part}, {1, part}});
   ASSERT_EQ(groups.size(), 1u);
-  EXPECT_EQ(groups[0].ranks, (std::set<std::int64_t>{0, 1}));
+  EXPECT_EQ(groups[0].ranks, (std::set<RankId>{0, 1}));
   EXPECT_EQ(groups[0].size, 8u);
   Report report;
   AddGroupLines(groups, 2, report);
@@ -139,14 +139,14 @@ TEST(CommunicationGroups, HaveTheRanksThatTheirLinksLeadTo) {
 }
 
 TEST(CommunicationSteps, StagesAreGroupsThatNoPipelineCrosses) {
-  const auto group = [](bool p2p, const char* name, std::set<std::int64_t> ranks) {
+  const auto group = [](bool p2p, const char* name, std::set<RankId> ranks) {
     return Group{
         .p2p = p2p, .name = name, .id = "", .process_group = name, .seen = ranks, .ranks = ranks};
   };
   const std::vector<Group> groups = {group(false, "tp", {0, 1}), group(false, "tp", {2, 3}),
                                      group(false, "world", {0, 1, 2, 3}), group(true, "pp", {0, 2}),
                                      group(true, "pp", {1, 3})};
-  EXPECT_EQ(StagesOf(groups), (std::vector<std::set<std::int64_t>>{{0, 1}, {2, 3}}));
+  EXPECT_EQ(StagesOf(groups), (std::vector<std::set<RankId>>{{0, 1}, {2, 3}}));
 }
 
 TEST(CommunicationSteps, TheGridCountsTensorThenDataThenPipeline) {
