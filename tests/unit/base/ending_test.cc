@@ -91,7 +91,7 @@ TEST(EndingDeathTest, AnInputThatBecomesShorterIsToldOf) {
             mmap(nullptr, 10'000, PROT_READ, MAP_PRIVATE, file, 0));
         if (ftruncate(file, 0) == 0) Say(text[9'000] == 'x' ? "still there" : "changed");
       },
-      ExitedWithCode(3), "^tidied msprof-analyze: error: an input became shorter");
+      ExitedWithCode(3), "^tidied msprof-analyze: error: an input file shrank");
 }
 
 TEST(EndingDeathTest, ExceptionsThatNobodyCatchesAreToldOf) {

@@ -39,7 +39,6 @@ TEST(RankId, IsNoPositionAndNoPositionIsARank) {
   static_assert(!std::is_convertible_v<RankId, RankIndex>);
   static_assert(!std::is_convertible_v<RankIndex, RankId>);
   static_assert(!std::is_convertible_v<std::size_t, RankId>);
-  static_assert(!std::is_convertible_v<std::int64_t, RankIndex>);
   EXPECT_FALSE(RankId().IsKnown());
   EXPECT_EQ(RankName(RankId()), "unknown");
   EXPECT_TRUE(RankId(kMaxRanks - 1).IsNumber());

@@ -38,7 +38,7 @@ TEST(Verdict, TracesOfTorchProfilerAreRefusedByTheirDevice) {
             CannotRun("captures of GPUs have no marks", ""));
   facts.kind = CaptureKind::kNpuKineto;
   EXPECT_EQ(Verdict().RefuseKineto(facts, "have no marks"),
-            CannotRun("torch.profiler traces have no marks", kCollectByTorchNpu));
+            CannotRun("traces of torch.profiler have no marks", kCollectByTorchNpu));
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ TEST(RankNames, LabelsAreBehindNumbersAndKeepTheirs) {
   EXPECT_EQ(RankOfLabel("first"), first);
   EXPECT_TRUE(SetRankLabel(first, "first"));
   EXPECT_FALSE(SetRankLabel(first, "third"));
-  EXPECT_FALSE(SetRankLabel(second + 1, "first"));
+  EXPECT_FALSE(SetRankLabel(second.Number() + 1, "first"));
   EXPECT_FALSE(SetRankLabel(3, "third"));
-  EXPECT_EQ(RankNames(std::vector<std::int64_t>{3, second, -1}, ", "), "3, second, unknown");
+  EXPECT_EQ(RankNames(std::vector<RankId>{3, second, -1}, ", "), "3, second, unknown");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using test::kMs;
 using test::MetRank;
 using Lines = std::vector<std::string>;
-using Ranks = std::vector<std::int64_t>;
+using Ranks = std::vector<RankId>;
 
 Lateness LatenessOf(const std::vector<RankCollectives>& known) {
   return FindLateness(JobCollectives(known.begin(), known.end()), {});

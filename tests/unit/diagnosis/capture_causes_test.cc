@@ -161,7 +161,7 @@ TEST(CaptureCauses, SettingsThatCostTime) {
   const Diagnosis diagnosis = DiagnoseJob(parts);
   const Finding* found = FindingWith(diagnosis, "env.check/TASK_QUEUE_ENABLE");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{3}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{3}));
   EXPECT_EQ(found->gain, 0);
   EXPECT_EQ(MetricIn(*found, "ranks_with_value"), 1);
   EXPECT_EQ(TitleOf(*found, Language::kEnglish),

@@ -177,7 +177,7 @@ TEST(HostMetrics, AreThoseOfTheNamedRanks) {
       DiagnoseJob({CollectingHost(0), CollectingHost(0), CollectingHost(6 * kMs)});
   const Finding* found = FindingWith(diagnosis, "host.gc");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{2}));
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 6 * kMs) << "not the mean of three ranks";
 }
 
@@ -328,7 +328,7 @@ TEST(World, CountsTheMembersOfGroupsThatOnlyARankWithoutWorkNames) {
   RankDiagnosis without_work;
   without_work.collectives.groups = {{"g", "", {0, 7, 3}}};
   const Diagnosis diagnosis = DiagnoseJob({builder.Build(), without_work});
-  EXPECT_EQ(diagnosis.ranks_without_work, std::vector<std::int64_t>{1});
+  EXPECT_EQ(diagnosis.ranks_without_work, std::vector<RankId>{1});
   EXPECT_EQ(diagnosis.world, 8) << "ranks 0 to 7";
 }
 
@@ -469,7 +469,7 @@ TEST(ClockDoubts, AreOnTheScreen) {
   const std::vector<std::string> lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_EQ(
       std::count(lines.begin(), lines.end(),
-                 "  the clocks of ranks 0 and 3 contradict each other by 12.34 us: which rank is"),
+                 "  the clocks of ranks 0 and 3 contradict each other by 12.34 us: a rank that"),
       1);
 }
 

@@ -79,7 +79,7 @@ TEST(Diagnose, LeavesOutRanksWithoutDeviceWork) {
   const RankDiagnosis without = MakeRankDiagnosis(host.trace);
   const RankDiagnosis with = MakeRankDiagnosis(device.trace);
   const Diagnosis diagnosis = Diagnose({{0, &without}, {1, &with}});
-  EXPECT_EQ(diagnosis.ranks_without_work, std::vector<std::int64_t>{0});
+  EXPECT_EQ(diagnosis.ranks_without_work, std::vector<RankId>{0});
   EXPECT_EQ(diagnosis.step, 1'000'000);
   ASSERT_EQ(diagnosis.accounting.size(), 1U);
   EXPECT_EQ(diagnosis.accounting[0].rank, 1);

@@ -32,7 +32,7 @@ TEST(LongStep, IsNamedWithWhatTakesLongerThen) {
   EXPECT_EQ(found->gain, 4 * kMs) << "20 ms in one of five steps";
   EXPECT_EQ(MetricIn(*found, "slower_than_steps"), 3) << "30 of 10 ms";
   EXPECT_EQ(found->steps, (std::vector<std::int32_t>{13}));
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{0}));
   EXPECT_EQ(found->category, "free.dispatch.op");
   ASSERT_EQ(found->evidence.size(), 1u);
   EXPECT_EQ(found->evidence[0].name, "aten::mm");

@@ -39,11 +39,16 @@ TEST(ChipOf, MultipliesNoFp32WithoutVectorCoresOfItsOwn) {
 
 TEST(ChipOf, IsWhatTheUserSays) {
   const RankTrace trace = WithChips(0, {kZero});
-  const ChipPeak chip = ChipOf(trace, {{"ai_core_num", "25"}, {"aic_frequency", "1700.5"}});
+  RecipeArguments arguments;
+  arguments.Set(kAiCores, "25");
+  arguments.Set(kAicFrequency, "1700.5");
+  const ChipPeak chip = ChipOf(trace, arguments);
   EXPECT_EQ(chip.cores, 25);
   EXPECT_DOUBLE_EQ(chip.frequency_mhz, 1700.5);
   EXPECT_EQ(chip.peak_tflops, std::nullopt);
-  EXPECT_DOUBLE_EQ(*ChipOf(RankTrace(), {{"peak_tflops", "313"}}).peak_tflops, 313);
+  RecipeArguments peak;
+  peak.Set(kPeakTflops, "313");
+  EXPECT_DOUBLE_EQ(*ChipOf(RankTrace(), peak).peak_tflops, 313);
 }
 
 TEST(MeanMhz, WeighsEachClockByItsTime) {

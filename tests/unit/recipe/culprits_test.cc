@@ -50,7 +50,7 @@ TEST(Culprits, OneOfEightThatComputesLongerIsNamed) {
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 1U) << "that it waits less is no news of its own";
   const Culprit& found = verdict.culprits[0];
-  EXPECT_EQ(found.ranks, std::vector<std::int64_t>{6});
+  EXPECT_EQ(found.ranks, std::vector<RankId>{6});
   EXPECT_EQ(found.part, LatePart::kComputing);
   EXPECT_EQ(found.cost, 15 * kMs) << "the others communicate 40 ms, it does 25 ms";
   EXPECT_EQ(FirstLine(verdict),
@@ -88,7 +88,7 @@ TEST(Culprits, ASlowHalfIsOneCulprit) {
   for (std::size_t rank = 4; rank < 8; ++rank) loads[rank] = EqualSteps(60 * kMs, 10 * kMs);
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 1U);
-  EXPECT_EQ(verdict.culprits[0].ranks, (std::vector<std::int64_t>{4, 5, 6, 7}));
+  EXPECT_EQ(verdict.culprits[0].ranks, (std::vector<RankId>{4, 5, 6, 7}));
   EXPECT_EQ(verdict.culprits[0].cost, 10 * kMs);
 }
 
@@ -115,8 +115,8 @@ TEST(Culprits, WhatCostsMostComesFirst) {
   loads[5] = EqualSteps(50 * kMs, 40 * kMs);
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 2U);
-  EXPECT_EQ(verdict.culprits[0].ranks, std::vector<std::int64_t>{5});
-  EXPECT_EQ(verdict.culprits[1].ranks, std::vector<std::int64_t>{1});
+  EXPECT_EQ(verdict.culprits[0].ranks, std::vector<RankId>{5});
+  EXPECT_EQ(verdict.culprits[1].ranks, std::vector<RankId>{1});
 }
 
 TEST(Culprits, StagesDoDifferentWork) {
@@ -132,7 +132,7 @@ TEST(Culprits, StagesDoDifferentWork) {
   const JobVerdict verdict = Judge(loads);
   ASSERT_EQ(verdict.culprits.size(), 1U);
   EXPECT_EQ(verdict.culprits[0].part, LatePart::kStage);
-  EXPECT_EQ(verdict.culprits[0].ranks, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(verdict.culprits[0].ranks, (std::vector<RankId>{2, 3}));
   EXPECT_EQ(verdict.culprits[0].cost, 10 * kMs) << "50 ms, and 40 ms at the mean";
 }
 

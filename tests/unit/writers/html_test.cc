@@ -38,7 +38,7 @@ TEST(Html, AnswersFirst) {
   std::size_t last = 0;
   for (const char* text :
        {"<h1>times</h1>", "<p class=\"answer\">end to end: +3 ms</p>", "rank 3 is late",
-        "  +2 ms MatMul", "--edge:var(--high)", "graph 1 (host)", "wins up to 2.500 ms",
+        "  +2 ms MatMul", "--edge:var(--high)", "graph 1 (host)", "saves up to 2.500 ms",
         "the host waits", "Sheet (1 row)", "<li>no steps</li>",
         "\"columns\":[[\"MatMul\"],[\"1,234.500\"]]"}) {
     const std::size_t at = page.find(text);

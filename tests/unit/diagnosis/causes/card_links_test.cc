@@ -74,7 +74,7 @@ TEST(CardLinks, AllOfAHostAreSlow) {
   const Finding* found = FindingWith(diagnosis, "link.slow/r0+1+2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 7 * kMs) << "36 MB at 18 GB/s";
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{0, 1, 2}));
   EXPECT_EQ(found->confidence, Certainty::kMedium) << "their speed is not recorded";
   EXPECT_EQ(MetricIn(*found, "bandwidth"), 4);
   EXPECT_EQ(MetricIn(*found, "bandwidth_of_links"), 18);

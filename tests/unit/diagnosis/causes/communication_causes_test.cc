@@ -161,7 +161,7 @@ TEST(CommunicationCauses, ASlowLinkShowsWithoutPeers) {
   const Finding* found = FindingWith(diagnosis, "link.slow/r2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
-  EXPECT_EQ(found->ranks, std::vector<std::int64_t>{2});
+  EXPECT_EQ(found->ranks, std::vector<RankId>{2});
   EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, false, slower)), "link.slow/r2"), nullptr)
       << "two are no peers";
   EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(4, true, slower)), "link.slow/r2"), nullptr)

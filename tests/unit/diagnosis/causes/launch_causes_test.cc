@@ -222,7 +222,7 @@ TEST(LaunchCauses, AStallOfOneOfTwoRanksInOneStepNamesTheRank) {
   const Diagnosis diagnosis = DiagnoseJob(parts);
   const Finding* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->ranks, std::vector<std::int64_t>{0});
+  EXPECT_EQ(found->ranks, std::vector<RankId>{0});
   EXPECT_EQ(found->gain, 20 * kMs - 10 * kUs);
 }
 

@@ -120,7 +120,7 @@ TEST(LinkCauses, ANetworkThatIsSlowEverywhere) {
   const Finding* found = FindingWith(diagnosis, "link.slow/ports");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 6 * kMs);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1})) << "either may be the slow one";
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{0, 1})) << "either may be the slow one";
   EXPECT_EQ(found->confidence, Certainty::kMedium);
   EXPECT_EQ(MetricIn(*found, "bandwidth"), 3.125);
   EXPECT_NE(FindingWith(WithPorts(69 * kMb), "link.slow/ports"), nullptr)
@@ -152,7 +152,7 @@ TEST(LinkCauses, ASlowGroupShowsWithoutPeers) {
   const Finding* found = FindingWith(diagnosis, "link.slow/r0+1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{0, 1}));
   EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 3);
   EXPECT_EQ(FindingWith(TwoGroups(4, 3 * kMs), "link.slow/r0+1"), nullptr)
       << "four operations are no habit";

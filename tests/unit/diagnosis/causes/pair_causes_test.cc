@@ -67,7 +67,7 @@ TEST(PairCauses, TheHostThatIsSlowerInEachStepIsLate) {
   const Finding* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
-  EXPECT_EQ(found->ranks, std::vector<std::int64_t>{1});
+  EXPECT_EQ(found->ranks, std::vector<RankId>{1});
   EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 5) << "5 ms against 1 ms";
   EXPECT_EQ(FindingWith(diagnosis, "rank.late_host/r0"), nullptr);
 }

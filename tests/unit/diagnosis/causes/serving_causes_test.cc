@@ -110,7 +110,7 @@ TEST(EngineBalance, OneEngineHasAllRequests) {
   const Finding* found = FindingWith(diagnosis, "serve.balance");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 3.6 * kMs, 10);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{0, 1}));
   EXPECT_EQ(MetricIn(*found, "dummy_steps"), 0.5);
   EXPECT_EQ(FindingWith(diagnosis, "rank.late_compute/r0+1"), nullptr) << "they have more to do";
 }

@@ -70,7 +70,7 @@ TEST(TransferCauses, TimeOutsOfRdma) {
   const Finding* found = FindingWith(diagnosis, "comm.retransmit/r0+1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 1'450 * kUs);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{0, 1}));
   EXPECT_EQ(MetricIn(*found, "beyond_usual"), 30);
 }
 

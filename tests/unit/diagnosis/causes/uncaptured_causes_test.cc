@@ -16,8 +16,8 @@ namespace {
 
 // Ranks 0 and 1 meet once a step in a group of their own. Each of them also waits for others that
 // were not captured: for 4 ms, in an operation of 5 ms.
-Diagnosis WaitForUncaptured(const std::vector<std::int64_t>& others_of_0,
-                            const std::vector<std::int64_t>& others_of_1,
+Diagnosis WaitForUncaptured(const std::vector<RankId>& others_of_0,
+                            const std::vector<RankId>& others_of_1,
                             const AbsentRanks& absent = {}) {
   std::vector<RankDiagnosis> parts;
   for (int rank = 0; rank < 2; ++rank) {
@@ -47,8 +47,8 @@ Diagnosis WaitForUncaptured(const std::vector<std::int64_t>& others_of_0,
           .Collective("both_" + std::to_string(step), kMs, "allreduce", "t");
     }
     met.groups = {{"a", "dp", {0}}, {"b", "dp", {1}}, {"t", "tp", {0, 1}}};
-    for (const std::int64_t other : others_of_0) met.groups[0].ranks.push_back(other);
-    for (const std::int64_t other : others_of_1) met.groups[1].ranks.push_back(other);
+    for (const RankId other : others_of_0) met.groups[0].ranks.push_back(other);
+    for (const RankId other : others_of_1) met.groups[1].ranks.push_back(other);
     parts.push_back(builder.Build());
   }
   return DiagnoseJob(parts, {}, false, absent);
@@ -59,7 +59,7 @@ TEST(UncapturedCauses, TheOnlyOtherMemberIsTheLateOne) {
   // Each of them alone would win nothing: the ranks meet behind.
   const Finding* found = FindingWith(diagnosis, "rank.late/r4+5");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{4, 5}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{4, 5}));
   EXPECT_EQ(found->gain, 4 * kMs);
   const Diagnosis several = WaitForUncaptured({4, 6}, {5, 7});
   found = FindingWith(several, "rank.late/unknown");
@@ -145,7 +145,7 @@ TEST(UncapturedCauses, SeveralThatComeTogetherAreLateTogether) {
   });
   const Finding* found = FindingWith(diagnosis, "rank.late/r2+3");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(found->ranks, (std::vector<RankId>{2, 3}));
   EXPECT_EQ(found->gain, 4 * kMs);
   const Diagnosis most = SeesOthersComeLate(1, 4 * kMs, [](std::int32_t) {
     return std::vector<std::int32_t>{1, 2, 3};

@@ -67,7 +67,7 @@ TEST(ModuleList, TellsTheTimeOfCollectivesApart) {
   const ListTexts lines = ranks.List();
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0], "rank 0: kernels take 10.00 s, 70.0 % in modules (mstx ranges)");
-  EXPECT_EQ(lines[1], "collectives take 90.00 s; the list has kernels only");
+  EXPECT_EQ(lines[1], "collectives take 90.00 s more; the list has kernels only");
 }
 
 TEST(ModuleList, HasTheSpreadOverRanksAndWhoStandsOut) {
