@@ -49,6 +49,7 @@ NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|^[ \t]*#[ \t]*include[^\n]*|R"(\w*)\(.
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 LISTS = re.compile(r"(?:\benum\b[^;{]*\{|\bX\()([^})]*)[})]")  # of enumerators, and X(Name) of macros
 TOKEN = re.compile(r"\w+|::|->|&&|\.\.\.|[^\s\w]")
+FOREIGN = re.compile(r"\bCLI::\w+")  # has names that are ours, too
 NAME = re.compile(r"k?[A-Z]\w*")
 WORD = re.compile(r"[A-Za-z_]\w*")
 BEFORE_A_USE = {"return", "new", "case", "throw", "else", "const", "public", "private", "operator", "using", "namespace"}
@@ -73,7 +74,7 @@ class Names:
 
     def __init__(self, text: str) -> None:
         self.includes = INCLUDE.findall(text)
-        code = NO_CODE.sub(" ", text)
+        code = FOREIGN.sub(" ", NO_CODE.sub(" ", text))
         self.declared = {word for body in LISTS.findall(code) for word in WORD.findall(body)}
         self.used = set()
         tokens = ["", *TOKEN.findall(code), ""]
