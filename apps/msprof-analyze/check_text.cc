@@ -398,12 +398,10 @@ void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
   page.Add("", 0, fmt::format("{} groups, which only rl_roles analyses together:", groups.size()));
   for (const CheckedGroup& group : groups) {
     page.Add("  - ", 4,
-             fmt::format("{}: {}{}", group.name,
-                         group.ranks.empty()
-                             ? ""
-                             : fmt::format("{} {}, ", Plural(group.ranks.size(), "rank"),
-                                           RankList(group.ranks).Names(RankList::kAllRuns)),
-                         Counted(group.captures.size(), "capture")));
+             fmt::format(
+                 "{}: {}{}", group.name,
+                 group.ranks.empty() ? "" : RankList(group.ranks).Text(RankList::kAllRuns) + "; ",
+                 Counted(group.captures.size(), "capture")));
   }
 }
 

@@ -167,7 +167,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     if (rank.IsLabel() && !seen.contains(rank)) {
       Fail(ErrorKind::kUsage,
            "--rank_list: invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there {} {}",
-           RankName(rank), seen.size() == 1 ? "is" : "are", RankList(seen).Names());
+           RankName(rank), seen.size() == 1 ? "is" : "are", RankList(seen).Text());
     }
   }
   if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {

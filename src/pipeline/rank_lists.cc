@@ -20,7 +20,7 @@ std::string MissingRanks(const std::optional<std::set<RankId>>& wanted,
   std::ranges::set_difference(*wanted, there, std::inserter(missing, missing.end()));
   if (missing.empty()) return "";
   return fmt::format("{} not found; there {} {}", RankList(missing).Text(),
-                     there.size() == 1 ? "is" : "are", RankList(there).Names());
+                     there.size() == 1 ? "is" : "are", RankList(there).Text());
 }
 
 }  // namespace mpa

@@ -10,7 +10,7 @@
 
 namespace mpa {
 
-/// "rank 7 not found; there are 0-6"; empty if all wanted ranks are there, or nothing is.
+/// "rank 7 not found; there are ranks 0-6"; empty if all wanted ranks are there, or nothing is.
 std::string MissingRanks(const std::optional<std::set<RankId>>& wanted,
                          const std::set<RankId>& there);
 

@@ -63,7 +63,7 @@ class JobsOfRanks(FirstTouchCli):
     def test_no_rank_in_common(self):
         old, new = self.jobs()
         result = self.compare(base=old, comparison=new / "host_4_20250101_ascend_pt")
-        self.assert_fails(3, result, "no rank is in both", "ranks 0, 1 and 3", "rank 4;")
+        self.assert_fails(3, result, "no rank is in both", "ranks 0, 1, 3", "rank 4;")
 
     def test_all_ranks(self):
         old, new = self.jobs()
@@ -150,14 +150,14 @@ class RankLists(FirstTouchCli):
         for command in (["-m", "hccl_sum"], ["-m", "module_statistic", "--export_type", "text"], ["advisor", "all"]):
             with self.subTest(command=command):
                 result = self.run_tool(*command, "-d", self.captures, "--rank_list", "7", cwd=self.scratch)
-                self.assert_fails(3, result, f"{self.captures}: rank 7 not found; there are 0 and 1")
+                self.assert_fails(3, result, f"{self.captures}: rank 7 not found; there are ranks 0, 1")
                 self.assertEqual(sorted(self.captures.iterdir()), before)
                 self.assertFalse((self.scratch / "log").exists())
 
     def test_some_are_there(self):
         result = self.run_tool("-m", "hccl_sum", "-d", self.captures, "--rank_list", "1,5-16", "-o", self.out)
         self.assertEqual(result.code, 5, result.err)
-        self.assertTrue(any("ranks 5, 6, 7, 8, 9, 10, 11, 12 and 4 more not found; there are 0 and 1" in line
+        self.assertTrue(any("ranks 5-16 not found; there are ranks 0, 1" in line
                             for line in result.warnings), result.err)
 
     def test_recipes_without_results_leave_nothing(self):

@@ -158,7 +158,7 @@ class Identity(Cli):
         job = self.make({f"{engine}/worker{rank}.json": (rank, 1) for rank in range(2) for engine in ("a", "b")})
         page = " ".join(self.run_tool("check", job).out.split())
         self.assertIn("2 captures claim rank 0", page)
-        self.assertIn("2 groups, which only rl_roles analyses together: - a: ranks 0-1, 2 captures - b: ranks", page)
+        self.assertIn("2 groups, which only rl_roles analyses together: - a: ranks 0, 1; 2 captures - b: ranks", page)
         self.assertEqual(self.groups(job), {name: ([0, 1], [str(job / name / f"worker{rank}.json") for rank in range(2)])
                                             for name in "ab"})
         self.assertEqual(self.groups(job / "a"), {})

@@ -115,7 +115,7 @@ class Inputs(Cli):
         self.assertEqual(json.loads(done.out)["capture"]["ranks"], [0, 1])
         self.assertIn(f"advisor why 1 -d {ranks[0]} {ranks[1]}", self.ask(["advisor"], "-d", *ranks[:2]).out)
         self.assert_fails(2, self.ask(["-m", "slow_rank"], "-d", *ranks, self.scratch / "none"),
-                          f"unexpected argument '{self.scratch / 'none'}', no such path")
+                          f"unexpected argument '{self.scratch / 'none'}': no such path")
 
     def test_results_that_cannot_be_written(self):
         """The answer is on the screen, and an error says where to write."""

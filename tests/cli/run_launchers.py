@@ -316,7 +316,7 @@ class Mpi(Real):
         done = subprocess.run(run, check=False, capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
                               env={**os.environ, "PMI_RANK": "1", "PMI_SIZE": "4"})
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("started 4 processes, but MPI knows of one", done.stderr)
+        self.assertIn("started 4 processes, but MPI knows of only one", done.stderr)
 
     def test_the_line_of_the_page(self):
         """Only one process on each machine is more than a single machine can do."""

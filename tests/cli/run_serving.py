@@ -81,7 +81,7 @@ class Serving(Cli):
         self.assertEqual({(row["graph_size"], row["padding_percent"]) for row in rows}, {(32, 25)})
         result = self.run_tool("-m", "serving_phases", "-d", self.scratch / "job", "-o", self.out)
         self.assertIn("graph of 32", result.out)
-        self.assertIn("padding: graphs computed for 128 requests and 96 were there, 25.0 % are in vain", result.out)
+        self.assertIn("padding: graphs computed for 128 requests but only 96 were there, 25.0 % wasted", result.out)
 
     def test_dummy_steps(self):
         rows = self.phases(trace(steps()[:3] + [(DUMMY, 0, 0, 300, 100)] * 3))["ServingPhases"]

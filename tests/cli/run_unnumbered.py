@@ -163,7 +163,7 @@ class Unnumbered(Captures):
         names = [file.name for file in self.out.rglob("performance_comparison_result_*")]
         self.assertTrue(any("_rankalpha_" in name for name in names), names)
         other = self.job("gamma_ascend_pt", "delta_ascend_pt", name="other")
-        self.assert_fails(3, self.compare(comparison=other, base=base), "holds ranks alpha and beta",
+        self.assert_fails(3, self.compare(comparison=other, base=base), "holds ranks alpha, beta",
                           "holds ranks delta and gamma")
 
     def test_parts_are_the_same(self):

@@ -292,9 +292,9 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
     }
   }
   if (computed == asked) return;
-  report.lines.push_back(
-      fmt::format("padding: graphs computed for {} requests but {} were there, {:.1f} % wasted",
-                  computed, asked, PercentOf(computed - asked, computed)));
+  report.lines.push_back(fmt::format(
+      "padding: graphs computed for {} requests but only {} were there, {:.1f} % wasted", computed,
+      asked, PercentOf(computed - asked, computed)));
 }
 
 void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
