@@ -164,7 +164,7 @@ class Unnumbered(Captures):
         self.assertTrue(any("_rankalpha_" in name for name in names), names)
         other = self.job("gamma_ascend_pt", "delta_ascend_pt", name="other")
         self.assert_fails(3, self.compare(comparison=other, base=base), "holds ranks alpha, beta",
-                          "holds ranks delta and gamma")
+                          "holds ranks delta, gamma")
 
     def test_parts_are_the_same(self):
         job = self.job("alpha_ascend_pt", "beta_ascend_pt", "gamma_ascend_pt")

@@ -469,7 +469,7 @@ TEST(ClockDoubts, AreOnTheScreen) {
   const std::vector<std::string> lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_EQ(
       std::count(lines.begin(), lines.end(),
-                 "  the clocks of ranks 0 and 3 contradict each other by 12.34 us: a rank that"),
+                 "  the clocks of ranks 0 and 3 contradict each other by 12.34 us: a rank that is"),
       1);
 }
 
