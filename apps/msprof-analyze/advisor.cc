@@ -212,7 +212,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
     Print(document + "\n");
   } else {
     PrintLines(TextsOf(outcome.report.lines));
-    if (changes) PrintLines(LinesOf(*changes, InChinese(options), ScreenWidth(stdout)));
+    if (changes) PrintLines(LinesOf(*changes, arguments[kLanguage], ScreenWidth(stdout)));
   }
   FinishStdout();
   if (unwritable) throw *unwritable;

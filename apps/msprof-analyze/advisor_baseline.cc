@@ -11,6 +11,7 @@
 #include "command.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
@@ -185,15 +186,16 @@ RecordedSettings SettingsIn(const nlohmann::json& diagnosis) {
 }
 
 // "step of rank 0: +12.000 ms (+8.1 %)" and what that is made of.
-void AddStep(const ChangeNode& step, bool chinese, std::size_t width,
+void AddStep(const ChangeNode& step, Language language, std::size_t width,
              std::vector<std::string>& lines) {
   constexpr std::size_t kIndent = 2;
   if (step.children.empty()) return;
   const AmountScale scale = AmountScale::ForPartsOf(std::max(step.base, step.comparison));
-  lines.push_back(fmt::format("{}{}{} {} ({})", chinese ? "单步耗时变化" : step.name,
-                              chinese ? "：" : ": ", scale.Signed(scale.Rounded(step.Change())),
-                              scale.unit(), GrowthOf(step.base, step.comparison)));
-  if (chinese) return;  // the parts have English names
+  lines.push_back(fmt::format("{}{}{} {} ({})", Wording{step.name, "单步耗时变化"}.In(language),
+                              Wording{": ", "："}.In(language),
+                              scale.Signed(scale.Rounded(step.Change())), scale.unit(),
+                              GrowthOf(step.base, step.comparison)));
+  if (language == Language::kChinese) return;  // the parts have English names
   for (const std::string& line :
        ChangeLines(SummariseChange(step, scale), scale, width - kIndent)) {
     lines.push_back("  " + line);
@@ -243,23 +245,24 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
   return changes;
 }
 
-std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, std::size_t width) {
+std::vector<std::string> LinesOf(const FindingChanges& changes, Language language,
+                                 std::size_t width) {
   static const std::map<std::string_view, std::string_view> words = {
       {"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
   constexpr std::size_t kWord = 6;
   std::vector<std::string> lines;
   // The names of causes are English.
-  if (!chinese) lines = CauseLines(changes.causes, width);
-  AddStep(changes.step, chinese, width, lines);
-  if (const std::string settings = SettingsLine(changes.settings, chinese); !settings.empty()) {
+  if (language == Language::kEnglish) lines = CauseLines(changes.causes, width);
+  AddStep(changes.step, language, width, lines);
+  if (const std::string settings = SettingsLine(changes.settings, language); !settings.empty()) {
     for (std::string& line : Wrapped(Printable(settings), 2, width))
       lines.push_back(std::move(line));
   }
   const std::size_t before_findings = lines.size();
   for (const FindingChange& change : changes.rows) {
-    const std::string word(chinese ? words.at(change.what) : change.what);
+    const std::string word(Wording{change.what, words.at(change.what)}.In(language));
     const std::string start = fmt::format("{} {}{}", PaddedBehind(word, kWord),
-                                          Printable(change.key), chinese ? "：" : ": ");
+                                          Printable(change.key), Wording{": ", "："}.In(language));
     const bool grown = change.what == "grown";
     lines.push_back(
         grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, InMs(change.before), InMs(change.now))
@@ -267,13 +270,14 @@ std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, st
   }
   if (changes.untold > 0) {
     lines.push_back(fmt::format(
-        fmt::runtime(chinese
-                         ? "{} 项无法判断是否新增：基线文档经过截断（可用 --top 1000 重新生成）"
-                         : "may be new: {}; the baseline was cut (--top 1000 keeps all findings)"),
+        fmt::runtime(Wording{"may be new: {}; the baseline was cut (--top 1000 keeps all findings)",
+                             "{} 项无法判断是否新增：基线文档经过截断（可用 --top 1000 重新生成）"}
+                         .In(language)),
         changes.untold));
   } else if (lines.size() == before_findings) {
-    lines.emplace_back(chinese ? "与基线相比，没有新增、消失或变大的问题"
-                               : "no finding is new, gone or has grown since the baseline");
+    lines.emplace_back(Wording{"no finding is new, gone or has grown since the baseline",
+                               "与基线相比，没有新增、消失或变大的问题"}
+                           .In(language));
   }
   return lines;
 }

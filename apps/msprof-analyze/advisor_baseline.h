@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/change/account_change.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/report/report.h"
@@ -42,7 +43,8 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
 
 /// Lines of at most `width` columns for what the step is made of and the settings that differ, then
 /// one for each finding.
-std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, std::size_t width);
+std::vector<std::string> LinesOf(const FindingChanges& changes, Language language,
+                                 std::size_t width);
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);
 nlohmann::ordered_json SettingChangesJson(const ComparedSettings& compared);
 nlohmann::ordered_json StepChangeJson(const ChangeNode& step);

@@ -11,7 +11,6 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/log.h"
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/rank_state.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/lateness.h"

@@ -21,7 +21,6 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/notes.h"
-#include "mpa/base/rank.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
@@ -160,7 +159,7 @@ class Collection {
  private:
   // "hccl_sum.rank5-01234567.0.1.0.89abcdef.part" without the rank and the ending.
   static std::string QuestionOf(const std::string& name) {
-    const RankIndex rank = name.find('.'), version = name.find('.', rank + 1);
+    const std::size_t rank = name.find('.'), version = name.find('.', rank + 1);
     const std::size_t ending = name.rfind('.');
     if (version == std::string::npos || version >= ending) return "";
     return name.substr(0, rank) + name.substr(version, ending - version);

@@ -12,14 +12,13 @@
 
 namespace mpa {
 
-std::string_view NameOf(RankState state, bool chinese) {
-  static constexpr std::array<std::array<std::string_view, 2>, 5> kNames = {
-      {{"captured", "已采集"},
-       {"left out", "未选中"},
-       {"damaged", "数据损坏"},
-       {"part missing", "缺少分片结果"},
-       {"not captured", "未采集"}}};
-  return kNames.at(static_cast<std::size_t>(state))[chinese ? 1 : 0];
+std::string_view NameOf(RankState state, Language language) {
+  static constexpr std::array<Wording, 5> kNames = {{{"captured", "已采集"},
+                                                     {"left out", "未选中"},
+                                                     {"damaged", "数据损坏"},
+                                                     {"part missing", "缺少分片结果"},
+                                                     {"not captured", "未采集"}}};
+  return kNames.at(static_cast<std::size_t>(state)).In(language);
 }
 
 RankState AbsentRanks::Of(RankId rank) const {
@@ -45,24 +44,32 @@ bool AbsentRanks::AnyCaptured() const {
   });
 }
 
-std::string AbsentRanks::Text(const std::vector<RankId>& ranks, bool chinese) const {
+std::string AbsentRanks::Text(const std::vector<RankId>& ranks, Language language) const {
   const std::vector<RankState> different = Of(ranks);
-  if (ranks.empty() && AnyCaptured()) return chinese ? "未读取" : "not read";
-  if (different.size() == 1) return std::string(NameOf(different.front(), chinese));
+  if (ranks.empty() && AnyCaptured())
+    return std::string(Wording{"not read", "未读取"}.In(language));
+  if (different.size() == 1) return std::string(NameOf(different.front(), language));
   constexpr std::size_t kShown = 6;
   std::string text;
   for (std::size_t i = 0; i < ranks.size() && i < kShown; ++i) {
     text += fmt::format("{}rank {} {}", text.empty() ? "" : ", ", RankName(ranks[i]),
-                        NameOf(Of(ranks[i]), chinese));
+                        NameOf(Of(ranks[i]), language));
   }
   return ranks.size() > kShown ? text + ", ..." : text;
 }
 
-std::string AbsentRanks::UnknownRank(bool chinese) const {
-  return fmt::format(fmt::runtime(chinese ? "{}的卡" : "a rank that was {}"), Text({}, chinese));
+std::string AbsentRanks::Named(const std::vector<RankId>& ranks, Language language) const {
+  if (ranks.empty()) return UnknownRank(language);
+  return fmt::format(fmt::runtime(Wording{"{} ({})", "{}（{}）"}.In(language)),
+                     RankList(ranks).Text(RankList::kMostRuns, language), Text(ranks, language));
 }
 
-std::string AbsentRanks::Counts(bool chinese) const {
+std::string AbsentRanks::UnknownRank(Language language) const {
+  return fmt::format(fmt::runtime(Wording{"a rank that was {}", "{}的卡"}.In(language)),
+                     Text({}, language));
+}
+
+std::string AbsentRanks::Counts(Language language) const {
   std::map<RankState, std::size_t> counts;
   for (const auto& [rank, state] : states) {
     if (state != RankState::kCaptured) ++counts[state];
@@ -70,9 +77,9 @@ std::string AbsentRanks::Counts(bool chinese) const {
   if (!AnyCaptured()) return "";
   std::string text;
   for (const auto& [state, count] : counts) {
-    if (!text.empty()) text += chinese ? "，" : ", ";
-    text += chinese ? fmt::format("{} {}", NameOf(state, true), count)
-                    : fmt::format("{} {}", count, NameOf(state));
+    if (!text.empty()) text += Wording{", ", "，"}.In(language);
+    text += language == Language::kChinese ? fmt::format("{} {}", NameOf(state, language), count)
+                                           : fmt::format("{} {}", count, NameOf(state));
   }
   return text;
 }

@@ -145,7 +145,7 @@ const CaptureFile* RankInput::FindKineto() const {
   return of_gpu != nullptr ? of_gpu : Find(FileKind::kNpuKinetoTrace);
 }
 
-std::string Discovery::Unusable::WithCompatDefaults() const {
+std::string Discovery::Unusable::Text() const {
   const std::string path = rank.path.string();
   return reason.starts_with(path) ? reason : fmt::format("{}: {}", path, reason);
 }

@@ -13,7 +13,6 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/arrivals.h"
@@ -244,8 +243,7 @@ std::string CoverageText(const Lateness& lateness) {
 
 std::string LateRanksText(const std::vector<RankId>& ranks, bool captured,
                           const AbsentRanks& absent) {
-  if (ranks.empty()) return absent.UnknownRank();
-  return RankList(ranks).Text() + (captured ? "" : fmt::format(" ({})", absent.Text(ranks)));
+  return captured && !ranks.empty() ? RankList(ranks).Text() : absent.Named(ranks);
 }
 
 std::string LateStateText(const std::vector<RankId>& ranks, bool captured,

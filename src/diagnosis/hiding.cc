@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings beside each other: which hide others, and in which order they are told.
+// Which findings hide others, and the order in which findings are shown.
 #include <algorithm>
 #include <functional>
 #include <utility>

@@ -27,7 +27,8 @@ constexpr MetricInfo kSlowerThanSteps{
 
 // What a rank does in a step beyond the median of its other steps, by class.
 struct StepExcess {
-  RankIndex rank = 0, step = 0;
+  RankIndex rank{};
+  std::size_t step = 0;
   double ratio = 0;  // of the lengths of the step and the others
   std::array<TimeNs, kTimeCategories> by_category{};
   std::array<TimeNs, kTimeCategories> all{};  // the whole time of the class in the step

@@ -207,14 +207,14 @@ class Accountant {
   std::vector<DeviceItem> items_;
   const AccountInput& input_;
   const RankTrace& trace_;
-  const HostTimeline* host_;  // null: there is no host timeline
+  const HostTimeline* host_;  // null without a host timeline
   RankAccount account_;
 };
 
 }  // namespace
 
 std::vector<StepWindow> FindStepWindows(const RankTrace& trace, const HostClock& clock,
-                                         const Steps* steps) {
+                                        const Steps* steps) {
   const Interval work = DeviceSpan(trace);
   if (work.begin >= work.end) return {};
   const StepBounds bounds(trace, steps != nullptr ? *steps : trace.steps, clock.offset);

@@ -13,10 +13,8 @@
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
-#include "rank_lists.h"
 
 namespace mpa {
 namespace {
@@ -121,6 +119,17 @@ void KeepEveryCapture(CaptureGroups found, FoundRanks& result) {
   StableSort(result.ranks, {}, &FoundRank::rank);
 }
 
+// "rank 7 not found; there are ranks 0-6"; empty if all wanted ranks are there, or nothing is.
+std::string MissingRanks(const std::optional<std::set<RankId>>& wanted,
+                         const std::set<RankId>& there) {
+  if (!wanted || there.empty()) return "";
+  std::set<RankId> missing;
+  std::ranges::set_difference(*wanted, there, std::inserter(missing, missing.end()));
+  if (missing.empty()) return "";
+  return fmt::format("{} not found; there {} {}", RankList(missing).Text(),
+                     there.size() == 1 ? "is" : "are", RankList(there).Text());
+}
+
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
@@ -130,7 +139,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   Discovery discovery = Discover(directory, options);
   if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
   for (const Discovery::Unusable& unusable : discovery.unusable) {
-    result.notes.push_back(fmt::format("{}; it is left out", unusable.WithCompatDefaults()));
+    result.notes.push_back(fmt::format("{}; it is left out", unusable.Text()));
     result.partial = true;
     const RankInput& input = unusable.rank;
     const auto number = input.info && input.info->rank ? input.info->rank : input.host_rank;
@@ -177,7 +186,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   }
   if (found.empty()) {
     if (discovery.ranks.empty() && discovery.unusable.size() == 1) {
-      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().WithCompatDefaults());
+      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().Text());
     }
     Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
          directory.string(), directory.string());

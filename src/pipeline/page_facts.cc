@@ -12,7 +12,6 @@
 #include <map>
 
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 
 namespace mpa {

@@ -14,10 +14,8 @@
 #include "mpa/base/error.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 #include "mpa/pipeline/find_ranks.h"
-#include "rank_lists.h"
 
 namespace mpa {
 namespace {

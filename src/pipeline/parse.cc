@@ -130,14 +130,14 @@ ParseOutcome Parse(const ParseRequest& request) {
       Discover(request.path, {.force = request.replace, .raw = true, .chosen = request.chosen});
   ParseOutcome outcome;
   for (const Discovery::Unusable& unusable : found.unusable) {
-    outcome.notes.push_back(fmt::format("{}; it is left out", unusable.WithCompatDefaults()));
+    outcome.notes.push_back(fmt::format("{}; it is left out", unusable.Text()));
     outcome.partial = true;
   }
   if (found.ranks.empty()) {
     Fail(ErrorKind::kInput, "{}",
          found.unusable.empty() ? request.path.string() +
                                       ": no raw capture; give the directory that the profiler wrote"
-                                : found.unusable.front().WithCompatDefaults());
+                                : found.unusable.front().Text());
   }
   std::vector<fs::path> homes;
   std::vector<const RankInput*> inputs;

@@ -12,6 +12,7 @@
 #include "map_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/rank.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"

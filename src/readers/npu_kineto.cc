@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "gpu_launches.h"
-#include "mpa/base/rank.h"
 
 namespace mpa::readers {
 namespace {
@@ -46,7 +45,7 @@ void CountUnlinked(const Table& work, std::string_view file_name, RankTrace& tra
 std::vector<FlowPoint> ArrowsFromOperators(const std::vector<FlowPoint>& arrows,
                                            const std::vector<NumberedOperator>& operators) {
   std::vector<FlowPoint> made;
-  std::set<RankId> wanted;
+  std::set<std::int64_t> wanted;
   for (const FlowPoint& point : arrows) {
     if (!point.is_end) continue;
     made.push_back(point);

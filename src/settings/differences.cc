@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/settings/costly.h"
@@ -74,10 +75,10 @@ int PlaceOf(const SettingDifference& difference) {
 }
 
 // A value for people. Of a long one the part from shortly before `from`.
-std::string ShownValue(SettingKind kind, const Value& value, std::size_t from, bool chinese) {
+std::string ShownValue(SettingKind kind, const Value& value, std::size_t from, Language language) {
   const bool is_metadata = kind == SettingKind::kMetadata;
-  if (!value && !is_metadata) return chinese ? "未记录" : "not recorded";
-  if (!value || value->empty()) return chinese ? "未设置" : "not set";
+  if (!value && !is_metadata) return std::string(Wording{"not recorded", "未记录"}.In(language));
+  if (!value || value->empty()) return std::string(Wording{"not set", "未设置"}.In(language));
   constexpr std::size_t kColumns = 40, kBefore = 10;
   if (ColumnsOf(*value) <= kColumns) return *value;
   std::size_t begin = from > kColumns / 2 ? from - kBefore : 0;
@@ -85,32 +86,26 @@ std::string ShownValue(SettingKind kind, const Value& value, std::size_t from, b
   return (begin > 0 ? "..." : "") + CutEnd(value->substr(begin), kColumns);
 }
 
-struct Phrase {
-  std::string_view english, chinese;
-};
-
 // `brief`: what the value does was said before.
-std::string CostText(const SettingDifference& difference, bool brief, bool chinese) {
+std::string CostText(const SettingDifference& difference, bool brief, Language language) {
   if (difference.costs.empty()) return "";
   const bool both = difference.base_costs && difference.comparison_costs;
-  const Phrase whose = both ? Phrase{"both cost time", "两者均影响性能"}
-                       : difference.comparison_costs
-                           ? Phrase{"costs time", "影响性能"}
-                           : Phrase{"the base's value costs time", "基线的取值影响性能"};
-  const std::string_view costs = chinese ? difference.costs_chinese : difference.costs;
-  const char *open = chinese ? "（" : " (", *close = chinese ? "）" : ")",
-             *colon = chinese ? "：" : ": ";
-  return fmt::format("{}{}{}{}{}", open, chinese ? whose.chinese : whose.english,
-                     brief ? "" : colon, brief ? std::string_view() : costs, close);
+  const Wording whose = both ? Wording{"both cost time", "两者均影响性能"}
+                        : difference.comparison_costs
+                            ? Wording{"costs time", "影响性能"}
+                            : Wording{"the base's value costs time", "基线的取值影响性能"};
+  const std::string_view costs = Wording{difference.costs, difference.costs_chinese}.In(language);
+  const Wording form = brief ? Wording{" ({})", "（{}）"} : Wording{" ({}: {})", "（{}：{}）"};
+  return fmt::format(fmt::runtime(form.In(language)), whose.In(language), costs);
 }
 
-std::string TextOf(const SettingDifference& difference, bool brief, bool chinese) {
+std::string TextOf(const SettingDifference& difference, bool brief, Language language) {
   const std::string base = difference.base.value_or(""), now = difference.comparison.value_or("");
   const auto same = static_cast<std::size_t>(std::ranges::mismatch(base, now).in1 - base.begin());
   return fmt::format("{} {} -> {}{}", difference.name,
-                     ShownValue(difference.kind, difference.base, same, chinese),
-                     ShownValue(difference.kind, difference.comparison, same, chinese),
-                     CostText(difference, brief, chinese));
+                     ShownValue(difference.kind, difference.base, same, language),
+                     ShownValue(difference.kind, difference.comparison, same, language),
+                     CostText(difference, brief, language));
 }
 
 }  // namespace
@@ -132,22 +127,22 @@ ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSet
   return compared;
 }
 
-std::string SettingsLine(const ComparedSettings& compared, bool chinese) {
+std::string SettingsLine(const ComparedSettings& compared, Language language) {
   constexpr std::size_t kMost = 6, kColumns = 300;
   const std::vector<SettingDifference>& all = compared.differing;
   if (all.empty()) return "";
-  std::string line = chinese ? "取值不同的设置：" : "settings that differ: ";
+  std::string line(Wording{"settings that differ: ", "取值不同的设置："}.In(language));
   std::set<std::string_view> told;
   std::size_t shown = 0;
   for (; shown < std::min(all.size(), kMost); ++shown) {
     const bool brief = !told.insert(all[shown].costs).second;
-    const std::string text = TextOf(all[shown], brief, chinese);
+    const std::string text = TextOf(all[shown], brief, language);
     if (shown > 0 && ColumnsOf(line) + ColumnsOf(text) > kColumns) break;
-    line += fmt::format("{}{}", shown == 0 ? "" : chinese ? "，" : ", ", text);
+    line += fmt::format("{}{}", shown == 0 ? "" : Wording{", ", "，"}.In(language), text);
   }
   if (const std::size_t more = all.size() - shown; more > 0)
-    line += fmt::format(fmt::runtime(chinese ? "；另有 {} 项，见 check" : "; {} more: see check"),
-                        more);
+    line += fmt::format(
+        fmt::runtime(Wording{"; {} more: see check", "；另有 {} 项，见 check"}.In(language)), more);
   return line;
 }
 

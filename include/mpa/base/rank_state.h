@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 
 /// What is known of a rank of a job. "Not captured" is said of what was not, and of nothing else.
@@ -23,7 +24,7 @@ constexpr RankState LastOf(RankState) { return RankState::kNotCaptured; }
 
 /// "captured", "left out", "damaged", "part missing", "not captured": on screens, in tables and in
 /// documents.
-std::string_view NameOf(RankState state, bool chinese = false);
+std::string_view NameOf(RankState state, Language language = Language::kEnglish);
 
 /// The ranks of a job that are not analysed; any rank without an entry was not captured.
 struct AbsentRanks {
@@ -41,11 +42,13 @@ struct AbsentRanks {
 
   /// "damaged"; of several ranks that differ each: "rank 3 not captured, rank 5 damaged". Of
   /// unknown ones "not captured", or "not read" where that differs.
-  std::string Text(const std::vector<RankId>& ranks, bool chinese = false) const;
+  std::string Text(const std::vector<RankId>& ranks, Language language = Language::kEnglish) const;
+  /// "rank 5 (not captured)", "ranks 2, 3 (damaged)"; UnknownRank() without `ranks`.
+  std::string Named(const std::vector<RankId>& ranks, Language language = Language::kEnglish) const;
   /// "a rank that was not captured", "a rank that was not read": of one that is not known.
-  std::string UnknownRank(bool chinese = false) const;
+  std::string UnknownRank(Language language = Language::kEnglish) const;
   /// "1 damaged, 2 left out": those that were captured, or may have been; empty: there are none.
-  std::string Counts(bool chinese = false) const;
+  std::string Counts(Language language = Language::kEnglish) const;
 };
 
 }  // namespace mpa

@@ -224,7 +224,7 @@ struct Discovery {
     std::string reason;  ///< may name the path, or the file in it that is broken
 
     /// The reason, with the path in front.
-    std::string WithCompatDefaults() const;
+    std::string Text() const;
   };
   std::vector<Unusable> unusable;
 };

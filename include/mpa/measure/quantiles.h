@@ -30,10 +30,10 @@ std::size_t PercentileIndex(std::size_t count, int percent);
 /// `percent` of them, reach. Of two in the middle it is the greater one.
 std::size_t PercentileIndexAbove(std::size_t count, int percent);
 
-/// The value with the position `rank` in ascending order. Changes the order of `values`.
+/// The value at `position` in ascending order. Changes the order of `values`.
 template <typename Value>
-Value ValueAtPosition(std::vector<Value>& values, std::size_t rank) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
+Value ValueAtPosition(std::vector<Value>& values, std::size_t position) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(position);
   std::nth_element(values.begin(), place, values.end());
   return *place;
 }

@@ -138,7 +138,7 @@ constexpr bool AreDistinct(const std::tuple<All...>& all) {
 
 static_assert(kFields<RankTables> == std::tuple_size_v<decltype(kRankTables)> &&
                   rank_tables::AreDistinct(kRankTables),
-              "kRankTables lists every table of RankTables once: add the new one, with what of it"
-              " belongs to a step");
+              "kRankTables lists every table of RankTables once: add the new one and say which of"
+              " its rows belong to a step");
 
 }  // namespace mpa

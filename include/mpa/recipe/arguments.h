@@ -10,7 +10,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "mpa/base/rank.h"
 #include "mpa/recipe/recipe.h"
 
 namespace mpa {

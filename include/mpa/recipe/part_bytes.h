@@ -62,8 +62,7 @@ class PartWriter {
  public:
   explicit PartWriter(std::string& bytes) : bytes_(bytes) {}
 
-  // The functions that take values apart are those of the reader, too, for which they are no
-  // constants.
+  // serialize() takes what it may change, for the reader; a writer changes nothing.
   template <typename... T>
   void operator()(const T&... values) {
     (Put(const_cast<T&>(values)), ...);

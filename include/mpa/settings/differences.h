@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/settings/settings.h"
 
 namespace mpa {
@@ -43,6 +44,6 @@ ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSet
 /// "settings that differ: A 0 -> 1 (costs time: the host waits ...), B 2 -> 3; 4 more: see check",
 /// in one line of about 400 characters at most. Long values begin shortly before the place in which
 /// they differ. Empty: none is known to differ.
-std::string SettingsLine(const ComparedSettings& compared, bool chinese = false);
+std::string SettingsLine(const ComparedSettings& compared, Language language = Language::kEnglish);
 
 }  // namespace mpa

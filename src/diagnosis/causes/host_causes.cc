@@ -111,7 +111,7 @@ class HostCauses : Finder {
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
         if (step < 0 || row.starts_up || !IsOf(of.finding.categories, row.category)) continue;
-        // A program that measures its steps waits at the end of the window, which is no fault.
+        // A program that measures its steps waits at the end of the window by intent.
         if (of_syncs && stretches->IsBehindAll(row)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] *
                                               static_cast<double>(row.time));

@@ -240,7 +240,7 @@ class LateRankChain {
     std::map<std::pair<std::string, std::size_t>, TimeNs> sums;  // by group and late rank
     std::map<std::size_t, TimeNs> waiting;
     for (const JobOperation& operation : job_.operations.all) {
-      // A receiver waits for its pipeline stage, which is no lateness of the sender.
+      // A receiver waits for its pipeline stage; that does not make the sender late.
       const bool counts = IsBarrierKind(operation.kind) && !operation.is_apart &&
                           operation.step >= 0 &&
                           steps_.contains(static_cast<std::size_t>(operation.step));

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/settings/costly.h"

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 
 namespace mpa {
 namespace {
@@ -46,12 +45,8 @@ std::string MetricText(const Metric& metric, Language language) {
 }
 
 std::string CulpritsText(const Finding& finding, Language language) {
-  const bool chinese = language == Language::kChinese;
-  if (!finding.absent) return RankList(finding.ranks).Text(RankList::kMostRuns, language);
-  if (finding.ranks.empty()) return finding.absent->UnknownRank(chinese);
-  return fmt::format(fmt::runtime(chinese ? "{}（{}）" : "{} ({})"),
-                     RankList(finding.ranks).Text(RankList::kMostRuns, language),
-                     finding.absent->Text(finding.ranks, chinese));
+  return finding.absent ? finding.absent->Named(finding.ranks, language)
+                        : RankList(finding.ranks).Text(RankList::kMostRuns, language);
 }
 
 }  // namespace mpa

@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/graph_draft.h"
 #include "mpa/measure/collectives.h"
@@ -67,7 +66,8 @@ class DevicePart {
       busy = std::max(busy, item.work.end);
     }
     if (latencies.empty()) return 0;
-    return std::max<TimeNs>(0, ValueAtPosition(latencies, PercentileIndexAbove(latencies.size(), 10)));
+    return std::max<TimeNs>(0,
+                            ValueAtPosition(latencies, PercentileIndexAbove(latencies.size(), 10)));
   }
 
   // Operations of a group follow each other; sending and receiving do not wait for each other.
@@ -154,7 +154,8 @@ class DevicePart {
     std::unordered_map<std::int64_t, std::size_t> last;
     using ByTime = std::set<std::pair<TimeNs, std::int64_t>>;  // launched, and the device queue
     ByTime all, computing;
-    const auto latest = [&](const ByTime& launched, RankId own) -> std::optional<std::size_t> {
+    const auto latest = [&](const ByTime& launched,
+                            std::int64_t own) -> std::optional<std::size_t> {
       for (auto at = launched.rbegin(); at != launched.rend(); ++at) {
         if (at->second != own) return last.at(at->second);
       }

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"

@@ -14,7 +14,6 @@
 #include "mpa/base/enum_name.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/measure/time_category.h"

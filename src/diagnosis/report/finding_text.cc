@@ -12,7 +12,6 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -266,7 +265,7 @@ std::string CaptureText(const Diagnosis& diagnosis, Language language) {
   text += InChinese(language) ? " 卡" : text == "1" ? " rank" : " ranks";
   if (diagnosis.world > static_cast<std::int64_t>(count) && !InChinese(language))
     text += absent.AnyCaptured() ? " read" : " captured";
-  if (const std::string states = absent.Counts(InChinese(language)); !states.empty())
+  if (const std::string states = absent.Counts(language); !states.empty())
     text += Fill(language, {" ({})", "（{}）"}, states);
   const auto& steps = diagnosis.steps;
   if (steps.size() == 1) text += Fill(language, {", step {}", "，step {}"}, steps[0]);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
-#include "mpa/base/rank_list.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/job/metric_names.h"
@@ -68,7 +67,8 @@ class WaitPicture {
 
   // Part of an operation that is drawn, and for whom it waits.
   struct Wait {
-    RankIndex rank = 0, lane = 0;
+    RankIndex rank{};
+    std::size_t lane = 0;
     TimeNs begin = 0, end = 0;
     std::optional<std::size_t> last_rank;  // empty: it was not analysed
     TimeNs came = 0;

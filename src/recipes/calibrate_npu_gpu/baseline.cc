@@ -8,7 +8,6 @@
 
 #include "matching.h"
 #include "mpa/base/error.h"
-#include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/sqlite.h"
@@ -73,9 +72,9 @@ class NsysExport {
     StableSort(events_, {}, &HostEvent::Key);
   }
 
-  std::map<RankId, ModuleProfile> Profiles() const {
-    std::map<RankId, std::map<std::tuple<std::string, std::string, std::string, std::string>,
-                              std::pair<TimeNs, std::int64_t>>>
+  std::map<std::int64_t, ModuleProfile> Profiles() const {
+    std::map<std::int64_t, std::map<std::tuple<std::string, std::string, std::string, std::string>,
+                                    std::pair<TimeNs, std::int64_t>>>
         sums;  // of the kernels of one name, by device
     std::vector<std::size_t> open;
     std::int64_t thread = 0;
@@ -92,7 +91,7 @@ class NsysExport {
       sum.first += kernel.dur;
       ++sum.second;
     }
-    std::map<RankId, ModuleProfile> profiles;
+    std::map<std::int64_t, ModuleProfile> profiles;
     for (const auto& [device, rows] : sums) {
       ModuleProfile profile;
       for (const auto& [place, sum] : rows) {
@@ -230,13 +229,13 @@ ModuleProfile ProfileOfTrace(const fs::path& path) {
 
 }  // namespace
 
-std::map<RankId, ModuleProfile> ReadBaseline(const fs::path& path,
-                                             const std::vector<std::string>& markers) {
+std::map<std::int64_t, ModuleProfile> ReadBaseline(const fs::path& path,
+                                                   const std::vector<std::string>& markers) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     Fail(ErrorKind::kInput, "{}: no such file; check the path", path.string());
   }
-  std::map<RankId, ModuleProfile> profiles;
+  std::map<std::int64_t, ModuleProfile> profiles;
   if (IsDatabase(path)) {
     profiles = NsysExport(path, markers).Profiles();
   } else if (ModuleProfile profile = ProfileOfTrace(path); !profile.empty()) {

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/module_statistic.h"
 
@@ -41,8 +40,8 @@ ModuleProfile ProfileOf(const std::vector<ModuleStatisticRow>& rows);
 /// it is of one device. `markers`: a range whose name contains one of them is a module. Throws
 /// Error (kInput) when the file is neither an export of Nsight Systems nor a Kineto trace with
 /// modules.
-std::map<RankId, ModuleProfile> ReadBaseline(const std::filesystem::path& path,
-                                             const std::vector<std::string>& markers);
+std::map<std::int64_t, ModuleProfile> ReadBaseline(const std::filesystem::path& path,
+                                                   const std::vector<std::string>& markers);
 
 /// How alike two texts are, from 0 to 1: twice what their longest common pieces hold, by the length
 /// of both (Ratcliff and Obershelp).

@@ -240,7 +240,7 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
   std::size_t compared = 0;
   for (const auto& [id, part] : ranks) {
     const ModuleProfile npu = calibrate::ProfileOf(part.rows);
-    auto gpu = baseline.find(id);
+    auto gpu = baseline.find(id.Number());
     if (gpu == baseline.end()) gpu = baseline.find(-1);  // of one device, which has no number
     if (npu.empty() || gpu == baseline.end()) {
       report.notes.push_back(fmt::format(

@@ -52,11 +52,13 @@ Part MapGraphReplays(const RankTrace& trace, const RecipeArguments&) {
 using Ranks = std::vector<OfRank<Part>>;
 
 struct GraphItem {
-  RankId rank = -1, number = 0;
+  RankId rank{};
+  std::int64_t number = 0;
   const Graph* graph = nullptr;
 };
 struct PlaceItem {
-  RankId rank = -1, number = 0;
+  RankId rank{};
+  std::int64_t number = 0;
   const Graph* graph = nullptr;
   const Place* place = nullptr;
 };

@@ -118,7 +118,8 @@ MadeOps MapMstx2Commop(const RankTrace& trace, const RecipeArguments&) {
 using Ranks = std::vector<OfRank<MadeOps>>;
 
 struct MadeItem {
-  RankId rank = -1, id = 0;
+  RankId rank{};
+  std::int64_t id = 0;
   const MadeOp* op = nullptr;
 };
 

@@ -191,7 +191,8 @@ SheetColumns<PhaseGroup> PhaseColumns() {
 }
 
 struct StepItem {
-  RankId rank = -1, number = 0;
+  RankId rank{};
+  std::int64_t number = 0;
   const ServingAccount* step = nullptr;
 };
 

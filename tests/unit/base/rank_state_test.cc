@@ -23,7 +23,7 @@ TEST(RankState, EachHasItsWords) {
   EXPECT_EQ(absent.Text({3}), "left out");
   EXPECT_EQ(absent.Text({4}), "not captured");
   EXPECT_EQ(absent.Text({4, 1}), "rank 4 not captured, rank 1 part missing");
-  EXPECT_EQ(absent.Text({2}, true), "数据损坏");
+  EXPECT_EQ(absent.Text({2}, Language::kChinese), "数据损坏");
   EXPECT_EQ(NameOf(RankState::kCaptured), "captured");
 }
 

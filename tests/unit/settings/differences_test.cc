@@ -133,7 +133,7 @@ TEST(SettingDifferences, InChinese) {
   EXPECT_EQ(
       SettingsLine(CompareSettings(Environment({{"ASCEND_LAUNCH_BLOCKING", ""}}),
                                    Environment({{"ASCEND_LAUNCH_BLOCKING", "1"}})),
-                   /*chinese=*/true),
+                   Language::kChinese),
       "取值不同的设置：ASCEND_LAUNCH_BLOCKING 未设置 -> 1（影响性能：每次下发都等待设备完成）");
 }
 

@@ -18,14 +18,6 @@
 /// references describe them.
 namespace mpa {
 
-/// A text in every language.
-struct Wording {
-  std::string_view english, chinese = {};  ///< empty: the same
-  std::string_view In(Language language) const {
-    return language == Language::kEnglish || chinese.empty() ? english : chinese;
-  }
-};
-
 /// What advice on a finding has to fit: how its ranks ran and were captured, and what its calls
 /// did.
 struct AdviceFacts {

@@ -18,8 +18,8 @@ namespace mpa {
 
 /// Kernels of one type on one rank in one step.
 struct KernelSum {
-  TimeNs time = 0,
-         unmatched_shape_ns = 0;  ///< the second: of shapes that no other rank of the role has
+  TimeNs time = 0;
+  TimeNs unmatched_shape_ns = 0;  ///< of `time`, in shapes that no other rank of the role has
   std::int64_t count = 0;
 };
 

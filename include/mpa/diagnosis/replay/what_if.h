@@ -44,11 +44,10 @@ struct Gain {
 };
 
 struct Waterfall {
-  TimeNs step = 0;  ///< mean length of a step, as recorded
-  TimeNs step_after_fixes =
-      0;  ///< what is left of it once all is fixed; step = step_after_fixes + sum of the gains
-  std::vector<Gain> gains;    ///< in the order in which they are won
-  std::vector<TimeNs> alone;  ///< of every candidate, what it saves if nothing else is fixed
+  TimeNs step = 0;              ///< mean length of a step, as recorded
+  TimeNs step_after_fixes = 0;  ///< `step` without the sum of the gains
+  std::vector<Gain> gains;      ///< in the order in which they are won
+  std::vector<TimeNs> alone;    ///< of every candidate, what it saves if nothing else is fixed
 };
 
 /// Replays of a job, some at once. They need room for the whole graph several times, which is used

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/base/rank_list.h"
+#include "mpa/base/rank.h"
 
 #include <gtest/gtest.h>
 
