@@ -83,8 +83,8 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
   }
   if (not_split > 0) {
     notes.push_back(fmt::format(
-        "the wait for other ranks is unknown in {} of ranks, where no communication tasks were"
-        " recorded{}",
+        "the wait for other ranks is unknown in {} (of all ranks together) without recorded"
+        " communication tasks{}",
         Counted(not_split, "step"), level_tells ? "; collect with profiler_level=Level1" : ""));
   }
   if (divided_otherwise > 0) {

@@ -81,7 +81,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
     report.notes.emplace_back(
         any(&Part::of_torch)
             ? "torch.profiler traces hold no communication sums; the recipes slow_rank and"
-              " slow_link read its single operations"
+              " slow_link read their single operations"
         : any(&Part::of_one_step)
             ? "no communication times and links were recorded for this step; leave --step_id out to"
               " see the whole run"

@@ -61,7 +61,8 @@ TEST_F(TimeSummary, WithoutTasksOfCollectivesTheWaitIsUnknown) {
   EXPECT_EQ(row.times[kWait], std::nullopt);
   EXPECT_EQ(row.times[kTransmit], std::nullopt);
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_TRUE(notes_[0].starts_with("the wait for other ranks is unknown in 1 step of ranks,"))
+  EXPECT_TRUE(notes_[0].starts_with(
+      "the wait for other ranks is unknown in 1 step (of all ranks together)"))
       << notes_[0];
 }
 
