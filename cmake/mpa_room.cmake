@@ -48,19 +48,24 @@ function(mpa_room name)
   set_property(GLOBAL APPEND PROPERTY mpa_rooms ${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   string(REPLACE "/" "_" target mpa_${name})
-  add_library(${target} STATIC ${sources})
   string(REPLACE "/" "::" alias mpa::${name})
-  add_library(${alias} ALIAS ${target})
-  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include)
   list(TRANSFORM ROOM_ROOMS PREPEND mpa:: OUTPUT_VARIABLE neighbours)
   list(TRANSFORM neighbours REPLACE "/" "::")
-  target_link_libraries(${target} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
-  mpa_unity(${target})
-  if(ROOM_HOT)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
-  elseif(MPA_UNITY)  # GCC needs precompiled headers of the same optimisation
-    target_precompile_headers(${target} REUSE_FROM mpa_precompiled)
+  if(MPA_UNITY AND name MATCHES "/")  # mpa_batches() compiles it with its siblings
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${neighbours} ${ROOM_LIBS})
+  else()
+    add_library(${target} STATIC ${sources})
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include)
+    target_link_libraries(${target} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
+    mpa_unity(${target})
+    if(ROOM_HOT)
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+    elseif(MPA_UNITY)  # GCC needs precompiled headers of the same optimisation
+      target_precompile_headers(${target} REUSE_FROM mpa_precompiled)
+    endif()
   endif()
+  add_library(${alias} ALIAS ${target})
   if(MPA_BUILD_TESTS)
     add_test(NAME layers.${name}
       COMMAND ${CMAKE_COMMAND}
@@ -94,8 +99,33 @@ function(mpa_other_recipes)
   endforeach()
 endfunction()
 
-# The room recipes gets embedded/recipes.h: MPA_RECIPES(X) has X(F) for each function F() in the folders of recipes/ that makes
-# a recipe.
+# With unity the room <name> compiles the sources of the rooms <name>/<folder>, several in one go: by itself each costs
+# mostly headers. A batch is full at 90 kB of sources. Names in unnamed namespaces have to differ within a batch: each
+# recipe has a namespace of its own.
+function(mpa_batches name)
+  if(NOT MPA_UNITY)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*/*.cc)
+  set(batch 1)
+  set(bytes 0)
+  set(folder "")
+  foreach(source ${sources})
+    get_filename_component(folder_of_source ${source} DIRECTORY)
+    if(NOT folder_of_source STREQUAL folder AND bytes GREATER 90000)
+      math(EXPR batch "${batch} + 1")
+      set(bytes 0)
+    endif()
+    set(folder ${folder_of_source})
+    file(SIZE ${source} size)
+    math(EXPR bytes "${bytes} + ${size}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${name}_${batch}")
+  endforeach()
+  target_sources(mpa_${name} PRIVATE ${sources})
+endfunction()
+
+# The room recipes gets embedded/recipes.h: MPA_RECIPES(X) has X(R, F) for each function F() in the folder R of recipes/
+# that makes a recipe; its namespace has the name of the folder.
 function(mpa_recipe_list)
   set(header ${CMAKE_BINARY_DIR}/embedded/recipes.h)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/recipes/*/*.cc)

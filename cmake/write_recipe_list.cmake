@@ -1,16 +1,17 @@
 cmake_minimum_required(VERSION 3.22)
-# Writes HEADER with X(F) for each function F() of the folders of FOLDER that makes a recipe, if it does not say so already.
+# Writes HEADER with X(R, F) for each function F() of a folder R of FOLDER that makes a recipe, if it does not say so already.
 # A folder without one is an error: its recipe would be missing without a word.
 file(GLOB folders LIST_DIRECTORIES true ${FOLDER}/*)
 set(list "")
 foreach(folder ${folders})
+  get_filename_component(recipe ${folder} NAME)
   file(GLOB sources ${folder}/*.cc)
   set(before "${list}")
   foreach(source ${sources})
     file(STRINGS ${source} functions REGEX "^Recipe [A-Z][A-Za-z0-9]*\\(\\) {$")
     foreach(function ${functions})
       string(REGEX REPLACE "^Recipe (.*)\\(\\) {$" "\\1" name ${function})
-      string(APPEND list " \\\n  X(${name})")
+      string(APPEND list " \\\n  X(${recipe}, ${name})")
     endforeach()
   endforeach()
   if(sources AND list STREQUAL before)

@@ -10,7 +10,10 @@
 namespace mpa {
 namespace recipes {
 
-#define MPA_DECLARED(name) Recipe name();
+#define MPA_DECLARED(folder, name) \
+  namespace folder {               \
+  Recipe name();                   \
+  }
 MPA_RECIPES(MPA_DECLARED)
 #undef MPA_DECLARED
 
@@ -39,7 +42,7 @@ std::vector<Recipe> InOrder(std::vector<Recipe> recipes) {
 }  // namespace
 
 const std::vector<Recipe>& AllRecipes() {
-#define MPA_MADE(name) recipes::name(),
+#define MPA_MADE(folder, name) recipes::folder::name(),
   static const std::vector<Recipe> all = InOrder({MPA_RECIPES(MPA_MADE)});
 #undef MPA_MADE
   return all;

@@ -20,7 +20,7 @@
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::calibrate_npu_gpu {
 namespace {
 
 using calibrate::MatchedRow;
@@ -292,4 +292,4 @@ Recipe CalibrateNpuGpu() {
        .tried_as = "module_statistic"});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::calibrate_npu_gpu

@@ -396,7 +396,7 @@ RecipeInfo TimesInfo() {
 }  // namespace
 }  // namespace mpa::time_summary
 
-namespace mpa::recipes {
+namespace mpa::recipes::cluster_time_summary {
 
 using namespace time_summary;
 
@@ -427,4 +427,4 @@ Recipe ClusterTimeCompareSummary() {
   return MakeRecipe<MapTimes, ReduceTimeComparison, CheckTimesOfRank>(std::move(info));
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::cluster_time_summary

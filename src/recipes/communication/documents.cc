@@ -11,7 +11,7 @@
 #include "mpa/measure/device_work.h"
 #include "sums.h"
 
-namespace mpa::communication {
+namespace mpa::recipes::communication {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -201,4 +201,4 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
   return {"cluster_step_trace_time.csv", std::move(text)};
 }
 
-}  // namespace mpa::communication
+}  // namespace mpa::recipes::communication

@@ -23,7 +23,7 @@
 #include "mpa/report/screen_list.h"
 #include "sums.h"
 
-namespace mpa::communication {
+namespace mpa::recipes::communication {
 namespace {
 
 constexpr double kWidth = 16;
@@ -439,4 +439,4 @@ void AddLinkLines(const LinkSums& sums, Report& report) {
   }
 }
 
-}  // namespace mpa::communication
+}  // namespace mpa::recipes::communication

@@ -13,7 +13,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "sums.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::communication {
 namespace {
 
 using communication::Group;
@@ -192,4 +192,4 @@ Recipe CommunicationMatrixSum() {
       Info("communication_matrix_sum", "CommMatrixSum", "how much data moved between which ranks"));
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::communication

@@ -11,7 +11,7 @@
 #include "mpa/io/json_document.h"
 #include "sums.h"
 
-namespace mpa::communication {
+namespace mpa::recipes::communication {
 namespace {
 
 using RankSet = std::set<RankId>;
@@ -142,4 +142,4 @@ std::vector<StepTraceRow> StepTrace(const Ranks& ranks, const std::vector<Group>
   return rows;
 }
 
-}  // namespace mpa::communication
+}  // namespace mpa::recipes::communication

@@ -10,7 +10,7 @@
 #include "mpa/measure/collectives.h"
 #include "mpa/report/report.h"
 
-namespace mpa::communication {
+namespace mpa::recipes::communication {
 namespace {
 
 bool IsSum(const std::string& name) {
@@ -234,4 +234,4 @@ std::string RankTupleText(const std::set<RankId>& ranks) {
   return fmt::format("({}{})", RankNames(ranks, ", "), ranks.size() == 1 ? "," : "");
 }
 
-}  // namespace mpa::communication
+}  // namespace mpa::recipes::communication

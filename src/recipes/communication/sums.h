@@ -18,7 +18,7 @@ namespace mpa {
 
 constexpr LinkKind LastOf(LinkKind) { return LinkKind::kSio; }
 
-namespace communication {
+namespace recipes::communication {
 
 /// What the recipes on communication keep of a rank.
 struct Part {
@@ -33,7 +33,7 @@ struct Part {
   RankLoad load{};           ///< of `all` alone
 };
 
-}  // namespace communication
+}  // namespace recipes::communication
 
 template <class Archive>
 void serialize(Archive& archive, CommunicationOp& op) {
@@ -51,7 +51,7 @@ void serialize(Archive& archive, CommunicationOp& op) {
 
 }  // namespace mpa
 
-namespace mpa::communication {
+namespace mpa::recipes::communication {
 
 using Ranks = std::vector<OfRank<Part>>;
 
@@ -185,4 +185,4 @@ TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& grou
 TextDocument GroupMatrixDocument(const LinkSums& sums, const std::vector<Group>& groups);
 TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indices);
 
-}  // namespace mpa::communication
+}  // namespace mpa::recipes::communication

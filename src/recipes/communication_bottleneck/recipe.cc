@@ -25,7 +25,7 @@
 #include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::communication_bottleneck {
 namespace {
 
 using bottleneck::Bound;
@@ -364,4 +364,4 @@ Recipe CommunicationBottleneck() {
        .cuts_steps = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::communication_bottleneck

@@ -21,7 +21,7 @@
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::computational_op_masking {
 namespace {
 
 // Names of process groups that count together.
@@ -267,4 +267,4 @@ Recipe ComputationalOpMasking() {
        .cuts_steps = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::computational_op_masking

@@ -22,7 +22,7 @@
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::ep_load_balance {
 namespace {
 
 constexpr Option<std::string> kGroupName{"group_name", "NAME",
@@ -232,4 +232,4 @@ Recipe EpLoadBalance() {
        .can_run = JudgeEpLoadBalance});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::ep_load_balance

@@ -11,7 +11,7 @@
 #include "mpa/measure/op_tree.h"
 #include "stacks.h"
 
-namespace mpa::export_stacks {
+namespace mpa::recipes::export_stacks {
 
 PathTree OperatorStacks(const RankTrace& trace, bool of_device) {
   const HostOps& ops = trace.host_ops;
@@ -39,4 +39,4 @@ PathTree OperatorStacks(const RankTrace& trace, bool of_device) {
   return std::move(tree).Take();
 }
 
-}  // namespace mpa::export_stacks
+}  // namespace mpa::recipes::export_stacks

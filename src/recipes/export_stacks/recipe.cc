@@ -23,7 +23,7 @@
 #include "mpa/report/screen_list.h"
 #include "stacks.h"
 
-namespace mpa::export_stacks {
+namespace mpa::recipes::export_stacks {
 
 struct StacksOfRank {
   Metric metric{};
@@ -38,9 +38,9 @@ void serialize(Archive& archive, StacksOfRank& part) {
   if (!part.tree.IsValid()) Fail(ErrorKind::kCorrupt, "the part holds a broken tree");
 }
 
-}  // namespace mpa::export_stacks
+}  // namespace mpa::recipes::export_stacks
 
-namespace mpa::recipes {
+namespace mpa::recipes::export_stacks {
 namespace {
 
 using export_stacks::Metric;
@@ -238,4 +238,4 @@ Recipe ExportStacks() {
   return recipe;
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::export_stacks

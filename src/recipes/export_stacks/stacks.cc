@@ -20,7 +20,7 @@
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/op_tree.h"
 
-namespace mpa::export_stacks {
+namespace mpa::recipes::export_stacks {
 namespace {
 
 // A value for each row of the tables that device work is in.
@@ -216,4 +216,4 @@ PageChart FlameChart(const PathTree& tree, std::string title) {
   return chart;
 }
 
-}  // namespace mpa::export_stacks
+}  // namespace mpa::recipes::export_stacks

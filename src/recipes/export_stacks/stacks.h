@@ -9,7 +9,7 @@
 #include "mpa/model/rank_trace.h"
 #include "mpa/report/page.h"
 
-namespace mpa::export_stacks {
+namespace mpa::recipes::export_stacks {
 
 /// Which time is divided among the call paths.
 enum class Metric : std::uint8_t {
@@ -41,4 +41,4 @@ PathTree OperatorStacks(const RankTrace& trace, bool of_device);
 /// that it is bounded and the times add up to those of the tree.
 PageChart FlameChart(const PathTree& tree, std::string title);
 
-}  // namespace mpa::export_stacks
+}  // namespace mpa::recipes::export_stacks

@@ -26,7 +26,7 @@
 #include "mpa/report/member_columns.h"
 #include "mpa/report/rank_cell.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::export_summary {
 namespace {
 
 /// A CSV file that the profiler writes for text captures.
@@ -300,4 +300,4 @@ Recipe ExportSummary() {
   return recipe;
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::export_summary

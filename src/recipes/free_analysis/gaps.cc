@@ -18,7 +18,7 @@
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 
-namespace mpa::free_analysis {
+namespace mpa::recipes::free_analysis {
 namespace {
 
 // What the device did in order of start, asked for what lies next to a gap.
@@ -349,4 +349,4 @@ GapAccount StepAccounts::Of(const Interval& gap) const {
   return account;
 }
 
-}  // namespace mpa::free_analysis
+}  // namespace mpa::recipes::free_analysis

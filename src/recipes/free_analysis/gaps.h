@@ -14,7 +14,7 @@
 #include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
 
-namespace mpa::free_analysis {
+namespace mpa::recipes::free_analysis {
 
 /// How the host dispatched a piece of device work.
 struct HostSide {
@@ -101,4 +101,4 @@ class StepAccounts {
   CallSites sites_;
 };
 
-}  // namespace mpa::free_analysis
+}  // namespace mpa::recipes::free_analysis

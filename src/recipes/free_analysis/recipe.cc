@@ -24,7 +24,7 @@
 #include "mpa/report/member_columns.h"
 #include "mpa/report/rank_cell.h"
 
-namespace mpa::free_analysis {
+namespace mpa::recipes::free_analysis {
 
 struct Idle {
   Interval time;
@@ -43,9 +43,9 @@ struct IdleOfRank {
   RankCollectives collectives;
 };
 
-}  // namespace mpa::free_analysis
+}  // namespace mpa::recipes::free_analysis
 
-namespace mpa::recipes {
+namespace mpa::recipes::free_analysis {
 namespace {
 
 using free_analysis::Edge;
@@ -325,4 +325,4 @@ Recipe FreeAnalysis() {
        .can_run = JudgeFreeAnalysis});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::free_analysis

@@ -14,7 +14,7 @@
 #include "mpa/report/member_columns.h"
 #include "mpa/report/rank_cell.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::freq_analysis {
 namespace {
 
 struct Clocks {
@@ -133,4 +133,4 @@ Recipe FreqAnalysis() {
        .empty_is_answer = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::freq_analysis

@@ -22,7 +22,7 @@
 #include "mpa/model/launches.h"
 #include "part.h"
 
-namespace mpa::graph_replays {
+namespace mpa::recipes::graph_replays {
 namespace {
 
 // One replay: its work in order of begin.
@@ -322,4 +322,4 @@ class Summation {
 
 Part FindGraphs(const RankTrace& trace) { return Summation(trace).Make(); }
 
-}  // namespace mpa::graph_replays
+}  // namespace mpa::recipes::graph_replays

@@ -8,7 +8,7 @@
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/part_bytes.h"
 
-namespace mpa::graph_replays {
+namespace mpa::recipes::graph_replays {
 
 /// A place in the layers of a graph, or outside of them: the kernels that run there.
 struct Place {
@@ -45,4 +45,4 @@ struct Part {
 
 Part FindGraphs(const RankTrace& trace);
 
-}  // namespace mpa::graph_replays
+}  // namespace mpa::recipes::graph_replays

@@ -22,7 +22,7 @@
 #include "mpa/report/rank_cell.h"
 #include "part.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::graph_replays {
 namespace {
 
 using graph_replays::Graph;
@@ -314,4 +314,4 @@ Recipe GraphReplaysOfRanks() {
        .empty_is_answer = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::graph_replays

@@ -18,7 +18,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::head_overhead {
 namespace {
 
 using head::HeadOptions;
@@ -244,4 +244,4 @@ Recipe HeadOverhead() {
   return MakeRecipe<MapHeadOverhead, ReduceHeadOverhead>(std::move(recipe));
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::head_overhead

@@ -19,7 +19,7 @@
 #include "mpa/model/queue_index.h"
 #include "mpa/model/step_bounds.h"
 
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 namespace {
 
 // What surrounds the operators that allocate: the phases of a step, copies from the host.
@@ -333,4 +333,4 @@ Holder HolderNames::Of(const Life& life) const {
   return holder;
 }
 
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline

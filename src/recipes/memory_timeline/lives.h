@@ -14,7 +14,7 @@
 #include "mpa/model/rank_trace.h"
 
 /// The allocations of a rank: when each was held, for which operator, and what for.
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 
 /// What memory is for. The first eight are those of the page of memory that torch.profiler writes,
 /// in its order: their numbers are those of its files.
@@ -90,4 +90,4 @@ class HolderNames {
   std::unique_ptr<Sites> sites_;
 };
 
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline

@@ -17,7 +17,7 @@
 #include "mpa/report/screen_list.h"
 #include "part.h"
 
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 namespace {
 
 // The columns of the categories of a level, to whose bytes `kBytes` leads.
@@ -375,4 +375,4 @@ void AddLines(const Ranks& all, Detail detail, Report& report) {
     report.lines.push_back(fmt::format("{}: peak {}", RankText(rank.rank), Bytes(peak_of(rank))));
 }
 
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline

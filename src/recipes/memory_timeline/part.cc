@@ -10,7 +10,7 @@
 #include "mpa/measure/memory_growth.h"
 #include "mpa/model/step_bounds.h"
 
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 namespace {
 
 constexpr std::size_t kMaxHolders = 50, kMaxLeaks = 50, kMaxPoints = 200;
@@ -168,4 +168,4 @@ RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) 
   return part;
 }
 
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline

@@ -15,7 +15,7 @@
 #include "mpa/report/report.h"
 
 /// The memory of one rank: the part of the recipe.
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 
 // The memory of a rank over time: its allocations and releases replayed, and the totals that the
 // allocators reported.
@@ -145,4 +145,4 @@ void AddSheets(const Ranks& ranks, Report& report);
 /// The peak, what held it, growth and fragmentation.
 void AddLines(const Ranks& ranks, Detail detail, Report& report);
 
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline

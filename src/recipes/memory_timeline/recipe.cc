@@ -25,7 +25,7 @@
 #include "mpa/report/page.h"
 #include "part.h"
 
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 namespace {
 
 using Rank = OfRank<RankMemory>;
@@ -344,9 +344,9 @@ Verdict JudgeMemoryTimeline(const RankFacts& facts) {
 }
 
 }  // namespace
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline
 
-namespace mpa::recipes {
+namespace mpa::recipes::memory_timeline {
 
 using namespace memory_timeline;
 
@@ -364,4 +364,4 @@ Recipe MemoryTimeline() {
   return recipe;
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::memory_timeline

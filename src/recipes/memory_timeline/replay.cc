@@ -11,7 +11,7 @@
 #include "mpa/measure/time_category.h"
 #include "part.h"
 
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 namespace {
 
 void Sort(std::vector<Event>& events) { StableSort(events, {}, &Event::time); }
@@ -303,4 +303,4 @@ std::vector<std::size_t> Thinned(const Curve& curve, std::size_t most) {
   return kept;
 }
 
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline

@@ -26,7 +26,7 @@ namespace mpa {
 
 constexpr ModuleSource LastOf(ModuleSource) { return ModuleSource::kPythonCalls; }
 
-namespace recipes {
+namespace recipes::module_statistic {
 namespace {
 
 struct ModulePart {
@@ -169,5 +169,5 @@ Recipe ModuleStatistic() {
        .can_run = JudgeModules});
 }
 
-}  // namespace recipes
+}  // namespace recipes::module_statistic
 }  // namespace mpa

@@ -23,7 +23,7 @@
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::mstx2commop {
 namespace {
 
 using commop::MarkedOperator;
@@ -247,4 +247,4 @@ Recipe Mstx2Commop() {
        .can_run = JudgeMstx2Commop});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::mstx2commop

@@ -77,7 +77,7 @@ ScreenLines MfuScreen(std::string_view rank, const MfuSummary& summary) {
 
 namespace {
 
-using Ranks = std::vector<OfRank<MfuSummary>>;
+using MfuOfRanks = std::vector<OfRank<MfuSummary>>;
 
 // A kind of work on the ranks that have it.
 struct WorkOfRanks {
@@ -87,7 +87,7 @@ struct WorkOfRanks {
 };
 
 // In the order in which the ranks name them.
-std::vector<WorkOfRanks> CollectWork(const Ranks& ranks) {
+std::vector<WorkOfRanks> CollectWork(const MfuOfRanks& ranks) {
   std::vector<WorkOfRanks> all;
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const auto& [rank, summary] : ranks) {
@@ -105,7 +105,7 @@ std::vector<WorkOfRanks> CollectWork(const Ranks& ranks) {
 
 // Kernels alike on all ranks, those that waste most first. Exact for what is among the ten of each
 // rank.
-std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
+std::vector<MfuWaste> CollectWastes(const MfuOfRanks& ranks) {
   std::map<std::tuple<std::string, std::string, TypeClass>, MfuWaste> sums;
   for (const OfRank<MfuSummary>& rank : ranks) {
     for (const MfuWaste& waste : rank.part.wastes) {
@@ -129,7 +129,7 @@ std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
   return wastes;
 }
 
-std::string ChipsText(const Ranks& ranks) {
+std::string ChipsText(const MfuOfRanks& ranks) {
   const std::string first = ChipText(ranks.front().part.chip);
   const bool alike = std::ranges::all_of(
       ranks, [&](const auto& rank) { return ChipText(rank.part.chip) == first; });
@@ -141,7 +141,7 @@ std::string TflopsText(double tflops) { return fmt::format("{:.2f}", tflops); }
 
 }  // namespace
 
-ScreenLines MfuSpreadScreen(const Ranks& ranks) {
+ScreenLines MfuSpreadScreen(const MfuOfRanks& ranks) {
   const std::vector<WorkOfRanks> all = CollectWork(ranks);
   const bool any_use =
       std::ranges::any_of(all, [](const WorkOfRanks& work) { return !work.uses.empty(); });

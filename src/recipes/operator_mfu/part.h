@@ -87,7 +87,7 @@ struct MfuSummary {
 /// collective to the end of the last.
 MfuSummary SummariseMfu(const RankTrace& trace, const RankMfu& mfu, const ChipPeak& chip);
 
-namespace operator_mfu {
+namespace recipes::operator_mfu {
 
 /// What operator_mfu keeps of a rank.
 struct Part {
@@ -100,7 +100,7 @@ struct Part {
   bool on_gpu = false;
 };
 
-}  // namespace operator_mfu
+}  // namespace recipes::operator_mfu
 
 constexpr FlopsSource LastOf(FlopsSource) { return FlopsSource::kShapes; }
 constexpr FlopsGap LastOf(FlopsGap) { return FlopsGap::kNoLauncher; }

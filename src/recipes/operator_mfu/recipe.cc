@@ -17,7 +17,7 @@
 #include "mpa/report/rank_cell.h"
 #include "part.h"
 
-namespace mpa::operator_mfu {
+namespace mpa::recipes::operator_mfu {
 namespace {
 
 using KernelItem = RowOfRank<OperatorMfuRow>;
@@ -298,9 +298,9 @@ Verdict JudgeOperatorMfu(const RankFacts& facts) {
 }
 
 }  // namespace
-}  // namespace mpa::operator_mfu
+}  // namespace mpa::recipes::operator_mfu
 
-namespace mpa::recipes {
+namespace mpa::recipes::operator_mfu {
 
 Recipe OperatorMfu() {
   return MakeRecipe<operator_mfu::MapOperatorMfu, operator_mfu::ReduceOperatorMfu>(
@@ -313,4 +313,4 @@ Recipe OperatorMfu() {
        .can_run = operator_mfu::JudgeOperatorMfu});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::operator_mfu

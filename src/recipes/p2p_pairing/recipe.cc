@@ -20,7 +20,7 @@
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::p2p_pairing {
 namespace {
 
 // A send or receive operator.
@@ -293,4 +293,4 @@ Recipe P2pPairing() {
        .can_run = JudgeP2pPairing});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::p2p_pairing

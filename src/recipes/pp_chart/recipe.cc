@@ -20,7 +20,7 @@
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::pp_chart {
 namespace {
 
 using namespace pp;
@@ -202,4 +202,4 @@ Recipe PpChart() {
        .can_run = JudgePpChart});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::pp_chart

@@ -10,7 +10,7 @@
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/serving_steps.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 struct Span {
@@ -186,4 +186,4 @@ CaptureRoles RolesOf(const RankTrace& trace) {
   return roles;
 }
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

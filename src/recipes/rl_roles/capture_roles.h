@@ -12,7 +12,7 @@
 #include "role_names.h"
 
 /// What one capture says of the roles of its job: the part of the recipe.
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 
 /// What the device did while a role ran on it, in ns; the four add up to the role.
 struct DeviceTimes {
@@ -62,4 +62,4 @@ inline constexpr Tables kRoleTables = kAccountTables | kLatenessTables;
 /// counts, but for weights that are handed over within a role.
 CaptureRoles RolesOf(const RankTrace& trace);
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

@@ -10,7 +10,7 @@
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/quantiles.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 // A time with the role that began first of those that run then; -1: none runs.
@@ -252,4 +252,4 @@ std::vector<IterationAccount> AccountIterations(const JobRoles& job) {
   return accounts;
 }
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

@@ -14,7 +14,7 @@
 #include "role_names.h"
 
 /// Where the time of an iteration went, on all devices that take part in it.
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 
 using Ranks = std::vector<OfRank<CaptureRoles>>;
 
@@ -104,4 +104,4 @@ struct IterationAccount {
 
 std::vector<IterationAccount> AccountIterations(const JobRoles& job);
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

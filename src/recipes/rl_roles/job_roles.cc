@@ -18,7 +18,7 @@
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/rank_clocks.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 // Where a capture was made.
@@ -383,4 +383,4 @@ std::vector<std::vector<JobRun>> JobRoles::Iterations() const {
 
 JobRoles RolesOfJob(const Ranks& ranks) { return JobMaker(ranks).Make(); }
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

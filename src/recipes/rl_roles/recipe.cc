@@ -21,7 +21,7 @@
 #include "mpa/report/rank_cell.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 // The columns of what devices did, which `kTimes` leads to.
@@ -373,9 +373,9 @@ void ReduceRlRoles(const Ranks& ranks, const RecipeArguments&, OutputSelection w
 }
 
 }  // namespace
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles
 
-namespace mpa::recipes {
+namespace mpa::recipes::rl_roles {
 
 Recipe RlRoles() {
   return MakeRecipe<rl_roles::MapRlRoles, rl_roles::ReduceRlRoles, rl_roles::CheckRoles>(
@@ -388,4 +388,4 @@ Recipe RlRoles() {
        .joins_groups = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::rl_roles

@@ -10,7 +10,7 @@
 #include "mpa/base/enum_name.h"
 #include "mpa/base/text.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 struct NamedRole {
@@ -137,4 +137,4 @@ NamedDirectories ReadDirectories(std::string_view way) {
   return named;
 }
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// The roles of reinforcement learning by the names that frameworks give them.
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 
 enum class RoleKind : std::uint8_t {
   kRollout,    ///< generates answers
@@ -38,4 +38,4 @@ struct NamedDirectories {
 };
 NamedDirectories ReadDirectories(std::string_view way);
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

@@ -25,7 +25,7 @@
 #include "mpa/report/report.h"
 #include "mpa/report/screen_list.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::serving_phases {
 namespace {
 
 struct RankServing {
@@ -384,4 +384,4 @@ Recipe ServingPhases() {
        .can_run = JudgeReadable});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::serving_phases

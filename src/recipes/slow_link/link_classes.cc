@@ -13,7 +13,7 @@
 #include "mpa/measure/memory_copies.h"
 #include "mpa/recipe/rank_spread.h"
 
-namespace mpa::slow_link {
+namespace mpa::recipes::slow_link {
 namespace {
 
 constexpr std::size_t kMinForDeviations = 11;
@@ -102,4 +102,4 @@ LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,
   return found;
 }
 
-}  // namespace mpa::slow_link
+}  // namespace mpa::recipes::slow_link

@@ -8,7 +8,7 @@
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/job_collectives.h"
 
-namespace mpa::slow_link {
+namespace mpa::recipes::slow_link {
 
 /// A collective on one rank. The last rank to come does not wait, so the shortest time of all ranks
 /// is that of the transfer.
@@ -44,4 +44,4 @@ struct LinkClasses {
 LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,
                             const CollectiveInstances& collectives);
 
-}  // namespace mpa::slow_link
+}  // namespace mpa::recipes::slow_link

@@ -21,7 +21,7 @@
 #include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::slow_link {
 namespace {
 
 using slow_link::LinkClass;
@@ -206,4 +206,4 @@ Recipe SlowLink() {
        .empty_is_answer = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::slow_link

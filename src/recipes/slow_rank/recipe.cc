@@ -16,7 +16,7 @@
 #include "mpa/report/rank_cell.h"
 #include "stragglers.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::slow_rank {
 namespace {
 
 using slow_rank::StragglersOf;
@@ -168,4 +168,4 @@ Recipe SlowRank() {
        .empty_is_answer = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::slow_rank

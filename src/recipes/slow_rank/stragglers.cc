@@ -8,7 +8,7 @@
 #include <iterator>
 #include <set>
 
-namespace mpa::slow_rank {
+namespace mpa::recipes::slow_rank {
 namespace {
 
 constexpr std::size_t kMin = 3;
@@ -84,4 +84,4 @@ std::vector<std::size_t> StragglersOf(const std::vector<TimeNs>& durations) {
   return stands_out ? std::vector{shortest} : std::vector<std::size_t>{};
 }
 
-}  // namespace mpa::slow_rank
+}  // namespace mpa::recipes::slow_rank

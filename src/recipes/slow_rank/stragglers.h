@@ -6,7 +6,7 @@
 
 #include "mpa/base/time.h"
 
-namespace mpa::slow_rank {
+namespace mpa::recipes::slow_rank {
 
 /// Finds the ranks that were late for a collective, by how long the ranks ran it: all but the last
 /// wait, so the last has an outstandingly short time. Positions in `durations`.
@@ -16,4 +16,4 @@ namespace mpa::slow_rank {
 /// late if the next one is more than twice as long, and longer by 100 us.
 std::vector<std::size_t> StragglersOf(const std::vector<TimeNs>& durations);
 
-}  // namespace mpa::slow_rank
+}  // namespace mpa::recipes::slow_rank

@@ -9,7 +9,7 @@
 #include "mpa/base/rank.h"
 #include "sums.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::sums {
 namespace {
 
 using namespace sums;
@@ -131,4 +131,4 @@ Recipe CannApiSum() {
        .can_run = JudgeCannApiSum});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::sums

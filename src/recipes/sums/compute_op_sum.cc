@@ -10,7 +10,7 @@
 #include "mpa/recipe/rank_spread.h"
 #include "sums.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::sums {
 namespace {
 
 using namespace sums;
@@ -142,4 +142,4 @@ Recipe ComputeOpSum() {
        .can_run = JudgeComputeOpSum});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::sums

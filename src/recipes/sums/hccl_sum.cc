@@ -11,7 +11,7 @@
 #include "mpa/recipe/job_collectives.h"
 #include "sums.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::sums {
 namespace {
 
 using namespace sums;
@@ -137,4 +137,4 @@ Recipe HcclSum() {
        .can_run = JudgeCommunication});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::sums

@@ -321,7 +321,7 @@ Verdict JudgeMstxSum(const RankFacts& facts) {
 }  // namespace
 }  // namespace mpa::recipes::mstx
 
-namespace mpa::recipes {
+namespace mpa::recipes::sums {
 
 using namespace mstx;
 
@@ -335,4 +335,4 @@ Recipe MstxSum() {
        .can_run = JudgeMstxSum});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::sums

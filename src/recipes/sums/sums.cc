@@ -12,7 +12,7 @@
 #include "mpa/report/rank_cell.h"
 #include "mpa/report/report.h"
 
-namespace mpa::sums {
+namespace mpa::recipes::sums {
 namespace {
 
 // Shares are those of the rows from `first` on.
@@ -139,4 +139,4 @@ ColumnOf<GroupRow> MaxRankColumn() {
           [](const GroupRow& row) -> Cell { return RankCell(row.max_ranks.front()); }};
 }
 
-}  // namespace mpa::sums
+}  // namespace mpa::recipes::sums

@@ -24,7 +24,7 @@
 
 /// Recipes that group durations by a key and summarise each group, of every rank by itself and of
 /// all ranks together. A recipe declares its groupings, its sheets and its lines for the screen.
-namespace mpa::sums {
+namespace mpa::recipes::sums {
 
 /// What the durations of a group have in common.
 struct Key {
@@ -182,4 +182,4 @@ Recipe SumRecipe(RecipeInfo info) {
   return MakeRecipe<kMap, kReduce, kCheck>(std::move(info));
 }
 
-}  // namespace mpa::sums
+}  // namespace mpa::recipes::sums

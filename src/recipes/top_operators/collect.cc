@@ -25,7 +25,7 @@
 #include "mpa/model/step_bounds.h"
 #include "top.h"
 
-namespace mpa::top_operators {
+namespace mpa::recipes::top_operators {
 namespace {
 
 constexpr std::size_t kMaxEvents = 100'000;
@@ -485,4 +485,4 @@ std::vector<Top> Together(const Ranks& ranks, std::vector<Top> TopOfRank::*list)
   return all;
 }
 
-}  // namespace mpa::top_operators
+}  // namespace mpa::recipes::top_operators

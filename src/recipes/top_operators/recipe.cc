@@ -25,7 +25,7 @@
 #include "mpa/report/screen_list.h"
 #include "top.h"
 
-namespace mpa::top_operators {
+namespace mpa::recipes::top_operators {
 namespace {
 
 constexpr std::size_t kShownKernels = 5, kShownOperators = 3, kShownEvents = 4;
@@ -378,9 +378,9 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
 }
 
 }  // namespace
-}  // namespace mpa::top_operators
+}  // namespace mpa::recipes::top_operators
 
-namespace mpa::recipes {
+namespace mpa::recipes::top_operators {
 
 using namespace top_operators;
 
@@ -395,4 +395,4 @@ Recipe TopOperators() {
        .answers_from_kernels = true});
 }
 
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::top_operators

@@ -14,7 +14,7 @@
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/report.h"
 
-namespace mpa::top_operators {
+namespace mpa::recipes::top_operators {
 
 enum class Kind : std::uint8_t {
   kKernel,
@@ -91,4 +91,4 @@ TopOfRank TopOf(const RankTrace& trace, TimeNs over);
 /// longest call.
 std::vector<Top> Together(const Ranks& ranks, std::vector<Top> TopOfRank::*list);
 
-}  // namespace mpa::top_operators
+}  // namespace mpa::recipes::top_operators

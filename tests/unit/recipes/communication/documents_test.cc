@@ -5,7 +5,7 @@
 
 #include "recipes/communication/sums.h"
 
-namespace mpa::communication {
+namespace mpa::recipes::communication {
 namespace {
 
 using Json = nlohmann::json;
@@ -82,4 +82,4 @@ TEST_F(CommunicationDocuments, BothKindsOfTheSameRanksHaveOneTotal) {
 }
 
 }  // namespace
-}  // namespace mpa::communication
+}  // namespace mpa::recipes::communication

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mpa::communication {
+namespace mpa::recipes::communication {
 namespace {
 
 // An operator of which a half is transfer, a quarter waiting, a tenth synchronization.
@@ -169,4 +169,4 @@ TEST(CommunicationSteps, TheGridCountsTensorThenDataThenPipeline) {
 }
 
 }  // namespace
-}  // namespace mpa::communication
+}  // namespace mpa::recipes::communication

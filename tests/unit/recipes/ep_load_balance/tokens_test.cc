@@ -7,7 +7,7 @@
 #include "mpa/recipe/recipe.h"
 #include "support/rank_builder.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::ep_load_balance {
 namespace {
 
 const Recipe& LoadBalance() {
@@ -58,4 +58,4 @@ TEST(ExpertTokens, AreUnknownOfKernelsOfGpus) {
 }
 
 }  // namespace
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::ep_load_balance

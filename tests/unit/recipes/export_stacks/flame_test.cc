@@ -6,7 +6,7 @@
 
 #include "recipes/export_stacks/stacks.h"
 
-namespace mpa::export_stacks {
+namespace mpa::recipes::export_stacks {
 namespace {
 
 // A caller of 900 ms whose 5000 functions take 0.1 ms each, and one that takes the rest.
@@ -46,4 +46,4 @@ TEST(FlameChart, HasNoRestWithoutNeed) {
 }
 
 }  // namespace
-}  // namespace mpa::export_stacks
+}  // namespace mpa::recipes::export_stacks

@@ -9,7 +9,7 @@
 #include "mpa/measure/accounting.h"
 #include "support/rank_builder.h"
 
-namespace mpa::export_stacks {
+namespace mpa::recipes::export_stacks {
 namespace {
 
 // A step of 100 us. A kernel of aten::mm until 20, a copy until 25, a collective from 40 that a
@@ -139,4 +139,4 @@ TEST(OperatorStacks, OwnTimesByTheCallStack) {
 }
 
 }  // namespace
-}  // namespace mpa::export_stacks
+}  // namespace mpa::recipes::export_stacks

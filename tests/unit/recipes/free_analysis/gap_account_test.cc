@@ -8,7 +8,7 @@
 #include "recipes/free_analysis/gaps.h"
 #include "support/rank_builder.h"
 
-namespace mpa::free_analysis {
+namespace mpa::recipes::free_analysis {
 namespace {
 
 // A step of 100 us without work from 20 to 70: a copy until 25, and a scalar read that blocks the
@@ -140,4 +140,4 @@ TEST_F(FirstWork, ThatBeginsWithItsLaunchTellsThatTheDeviceWasIdle) {
 }
 
 }  // namespace
-}  // namespace mpa::free_analysis
+}  // namespace mpa::recipes::free_analysis

@@ -5,7 +5,7 @@
 #include "recipes/free_analysis/gaps.h"
 #include "support/rank_builder.h"
 
-namespace mpa::free_analysis {
+namespace mpa::recipes::free_analysis {
 namespace {
 
 // A gap between work whose operators end at 12 us and `op_end`, launched from 20 to 22 us and
@@ -97,4 +97,4 @@ TEST(ReferenceGaps, TheWorkThatEndsLastIsBefore) {
 }
 
 }  // namespace
-}  // namespace mpa::free_analysis
+}  // namespace mpa::recipes::free_analysis

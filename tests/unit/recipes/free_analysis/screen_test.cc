@@ -9,7 +9,7 @@
 #include "mpa/recipe/recipe.h"
 #include "support/rank_builder.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::free_analysis {
 namespace {
 
 constexpr TimeNs kUs = 1000;
@@ -72,4 +72,4 @@ TEST(FreeAnalysisScreen, ShowsEightCausesAndTheSumOfTheOthers) {
 }
 
 }  // namespace
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::free_analysis

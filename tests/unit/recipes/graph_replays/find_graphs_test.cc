@@ -7,7 +7,7 @@
 #include "recipes/graph_replays/part.h"
 #include "support/rank_builder.h"
 
-namespace mpa::graph_replays {
+namespace mpa::recipes::graph_replays {
 namespace {
 
 // Tasks of a model, each with its number, of 10 ns each and 5 ns apart.
@@ -88,4 +88,4 @@ TEST(GraphReplaysRecipe, OfKernelsThatOverlapTheEarlierCounts) {
 }
 
 }  // namespace
-}  // namespace mpa::graph_replays
+}  // namespace mpa::recipes::graph_replays

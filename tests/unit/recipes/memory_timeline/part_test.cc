@@ -10,7 +10,7 @@
 
 #include "support/rank_builder.h"
 
-namespace mpa::memory_timeline {
+namespace mpa::recipes::memory_timeline {
 namespace {
 
 // Steps 0 (100 to 200) and 1 (200 to 300) of a thread.
@@ -273,4 +273,4 @@ TEST_F(MemoryFromBefore, StatesOfTheCaptureAreNoStatesFromBefore) {
 }
 
 }  // namespace
-}  // namespace mpa::memory_timeline
+}  // namespace mpa::recipes::memory_timeline

@@ -10,7 +10,7 @@
 #include "mpa/recipe/recipe.h"
 #include "support/rank_builder.h"
 
-namespace mpa::recipes {
+namespace mpa::recipes::mstx2commop {
 namespace {
 
 // A rank with that mark, and a task of stream 5 behind it.
@@ -50,4 +50,4 @@ TEST(NotesOfMarks, OtherMarksAreNoneOfCommunication) {
 }
 
 }  // namespace
-}  // namespace mpa::recipes
+}  // namespace mpa::recipes::mstx2commop

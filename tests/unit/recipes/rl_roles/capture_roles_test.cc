@@ -5,7 +5,7 @@
 
 #include "support/rank_builder.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 struct Expected {
@@ -82,4 +82,4 @@ TEST(CaptureRoles, TheLastKernelEndsTheWork) {
 }
 
 }  // namespace
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

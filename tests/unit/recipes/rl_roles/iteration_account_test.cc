@@ -5,7 +5,7 @@
 
 #include "unit/recipes/rl_roles/job_builder.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 // Every account adds up to its iteration on all devices.
@@ -110,4 +110,4 @@ TEST(IterationAccount, WeightsWithinTheRolloutAreAStretchOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

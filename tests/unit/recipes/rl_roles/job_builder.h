@@ -8,7 +8,7 @@
 
 #include "recipes/rl_roles/iteration_account.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 
 inline constexpr const char* kRollout = "rollout_generate";
 inline constexpr const char* kUpdate = "actor_update";
@@ -45,4 +45,4 @@ class JobBuilder {
   std::deque<CaptureRoles> captures_;
 };
 
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

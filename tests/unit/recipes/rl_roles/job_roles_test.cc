@@ -7,7 +7,7 @@
 #include "recipes/rl_roles/iteration_account.h"
 #include "unit/recipes/rl_roles/job_builder.h"
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 std::set<std::size_t> DevicesOf(const JobRoles& job) {
@@ -180,4 +180,4 @@ TEST_F(TwoHosts, WithoutCollectivesItIsSaid) {
 }
 
 }  // namespace
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

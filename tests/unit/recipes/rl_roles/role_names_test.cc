@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mpa::rl_roles {
+namespace mpa::recipes::rl_roles {
 namespace {
 
 // As verl and MindSpeed-RL name the directories of their discrete captures.
@@ -59,4 +59,4 @@ TEST(RoleNames, DirectoriesNumberIterationsAndReplicas) {
 }
 
 }  // namespace
-}  // namespace mpa::rl_roles
+}  // namespace mpa::recipes::rl_roles

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mpa::slow_link {
+namespace mpa::recipes::slow_link {
 namespace {
 
 // All-reduces of 1024 FP16 on two ranks; rank 1 comes `late` after rank 0.
@@ -72,4 +72,4 @@ TEST(LinkClasses, TellSizesApart) {
 }
 
 }  // namespace
-}  // namespace mpa::slow_link
+}  // namespace mpa::recipes::slow_link

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mpa::slow_rank {
+namespace mpa::recipes::slow_rank {
 namespace {
 
 using Found = std::vector<std::size_t>;
@@ -61,4 +61,4 @@ TEST(Stragglers, OfMoreThanAHundredAreThreeDeviationsAway) {
 }
 
 }  // namespace
-}  // namespace mpa::slow_rank
+}  // namespace mpa::recipes::slow_rank

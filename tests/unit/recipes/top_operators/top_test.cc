@@ -6,7 +6,7 @@
 
 #include "support/rank_builder.h"
 
-namespace mpa::top_operators {
+namespace mpa::recipes::top_operators {
 namespace {
 
 constexpr TimeNs kUs = 1000;
@@ -173,4 +173,4 @@ TEST_F(TopOperators, RanksTogetherAddUp) {
 }
 
 }  // namespace
-}  // namespace mpa::top_operators
+}  // namespace mpa::recipes::top_operators
