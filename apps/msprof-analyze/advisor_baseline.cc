@@ -81,11 +81,11 @@ std::map<RankId, TimesByName> MeanAccounts(const nlohmann::json& diagnosis) {
         name.is_string() ? RankOfLabel(name.get<std::string>()) : name.get<std::int64_t>();
     ++steps[rank];
     for (const auto& [category, time] : io::Member(row, "leaves").items()) {
-      if (time.is_number_integer()) accounts[rank][category].ns += time.get<std::int64_t>();
+      if (time.is_number_integer()) accounts[rank][category].time += time.get<std::int64_t>();
     }
   }
   for (auto& [rank, account] : accounts) {
-    for (auto& [category, time] : account) time.ns /= steps[rank];
+    for (auto& [category, amount] : account) amount.time /= steps[rank];
   }
   return accounts;
 }
@@ -343,8 +343,8 @@ using Times = std::map<RankId, std::int64_t>;  // ns of the mean step, by rank
 Times TimesOf(const nlohmann::json& diagnosis, std::string_view prefix) {
   Times sums;
   for (const auto& [rank, account] : MeanAccounts(diagnosis)) {
-    for (const auto& [category, time] : account) {
-      if (category.starts_with(prefix)) sums[rank] += time.ns;
+    for (const auto& [category, amount] : account) {
+      if (category.starts_with(prefix)) sums[rank] += amount.time;
     }
   }
   return sums;

@@ -20,7 +20,7 @@ void AddCounts(const std::string& kernel, const AccountTimes& base, const Accoun
                ChangeNode& node) {
   const auto count = [&](const AccountTimes& side) {
     const auto found = side.kernels.find(kernel);
-    return found == side.kernels.end() ? 0 : found->second.calls;
+    return found == side.kernels.end() ? 0 : found->second.count;
   };
   node.base_count = count(base);
   node.comparison_count = count(comparison);
@@ -42,13 +42,13 @@ bool IsWait(std::string_view category) {
 std::vector<ChangeNode> JoinTimes(const TimesByName& base, const TimesByName& comparison,
                                   const char* kind) {
   std::map<std::string, ChangeNode> joined;
-  for (const auto& [name, time] : base) {
-    joined[name] = {kind, name, time.ns, 0, time.calls, 0};
+  for (const auto& [name, amount] : base) {
+    joined[name] = {kind, name, amount.time, 0, amount.count, 0};
   }
-  for (const auto& [name, time] : comparison) {
+  for (const auto& [name, amount] : comparison) {
     ChangeNode& node = joined.try_emplace(name, ChangeNode{kind, name}).first->second;
-    node.comparison = time.ns;
-    node.comparison_count = time.calls;
+    node.comparison = amount.time;
+    node.comparison_count = amount.count;
   }
   std::vector<ChangeNode> nodes;
   nodes.reserve(joined.size());

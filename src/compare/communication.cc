@@ -16,8 +16,8 @@ std::vector<std::vector<Column>> Columns() {
       ForBothSides(
           {BoldColumn("Communication OP Name", "The kind of collective.", 25),
            PlainColumn("Task Name",
-                "Kind of the tasks inside the collectives; empty in the row that sums"
-                " whole collectives."),
+                       "Kind of the tasks inside the collectives; empty in the row that sums"
+                       " whole collectives."),
            PlainColumn("Calls", "Number of collectives or tasks.", 10),
            Decimals("Total Duration(us)", "Time of all collectives or tasks of the row, in us.",
                     17),
@@ -35,16 +35,16 @@ void AppendSide(const Cell& operation, const Cell& task, const Durations* durati
     row.cells.insert(row.cells.end(), {Cell(), Cell(), Cell(), 0.0, Cell(), Cell(), Cell()});
     return;
   }
-  const double total = durations->total.Us();
-  row.cells.insert(row.cells.end(), {operation, task, durations->calls, total,
-                                     total / static_cast<double>(durations->calls),
+  const double total = durations->sum.Us();
+  row.cells.insert(row.cells.end(), {operation, task, durations->count, total,
+                                     total / static_cast<double>(durations->count),
                                      durations->max.Us(), durations->min.Us()});
 }
 
 void AddCollective(const std::string& kind, const Collective* base, const Collective* comparison,
                    Sheet& sheet) {
   const auto calls = [](const Collective* side) { return side ? &side->calls : nullptr; };
-  const auto total = [](const Collective* side) { return side ? side->calls.total : ExactSum(); };
+  const auto total = [](const Collective* side) { return side ? side->calls.sum : ExactSum(); };
   Row sum{{Cell()}};
   AppendSide(kind, Cell(), calls(base), sum);
   AppendSide(kind, Cell(), calls(comparison), sum);

@@ -42,11 +42,11 @@ std::string_view Parallelism(std::string_view process_group) {
   return {};
 }
 
-std::string RanksText(std::int32_t ranks) { return ranks == 0 ? "" : Counted(ranks, "rank"); }
+std::string RankCountText(std::int32_t ranks) { return ranks == 0 ? "" : Counted(ranks, "rank"); }
 
 std::string NamedGroup(const GroupTime& group) {
   const std::string_view parallelism = Parallelism(group.process_group);
-  const std::string ranks = RanksText(group.ranks);
+  const std::string ranks = RankCountText(group.ranks);
   const std::string_view comma = parallelism.empty() || ranks.empty() ? "" : ", ";
   const std::string more = fmt::format("{}{}{}", parallelism, comma, ranks);
   return more.empty() ? group.process_group : fmt::format("{} ({})", group.process_group, more);
@@ -55,7 +55,7 @@ std::string NamedGroup(const GroupTime& group) {
 // What the capture says about the group alone; empty when only an address is known.
 std::string OwnMeaning(const GroupTime& group) {
   if (!group.process_group.empty()) return NamedGroup(group);
-  if (group.ranks != 0) return "group of " + RanksText(group.ranks);
+  if (group.ranks != 0) return "group of " + RankCountText(group.ranks);
   return "";
 }
 

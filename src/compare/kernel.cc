@@ -46,7 +46,7 @@ KernelSums SumKernels(const RankTrace& trace, const Kernels& kernels,
   FirstSeen<StringId, FirstSeen<StringId, Durations>> by_id;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     const StringId type = Recorded(trace, kernels.op_type[i]);
-    by_id[type][Recorded(trace, details[i])].Add(kernels.dur[i]);
+    by_id[type][Recorded(trace, details[i])].AddOne({kernels.dur[i]});
   }
   const auto text = [&](StringId id) {
     return id == StringId::kEmpty ? kUnknown : trace.strings.View(id);
@@ -74,10 +74,10 @@ KernelSums RecordedSums(const RankTrace& trace) {
   KernelSums sums;
   for (std::size_t i = 0; i < statistics.Size(); ++i) {
     sums[{trace.strings.View(statistics.op_type[i]), trace.strings.View(statistics.core[i])}].Add(
-        {.calls = statistics.count[i],
-         .total = {statistics.total[i]},
-         .max = {statistics.max[i]},
-         .min = {statistics.min[i]}});
+        {.count = statistics.count[i],
+         .sum = {statistics.total[i]},
+         .min = {statistics.min[i]},
+         .max = {statistics.max[i]}});
   }
   return sums;
 }
@@ -111,17 +111,17 @@ std::vector<std::vector<Column>> Columns(const char* type, const char* detail, c
 }
 
 double AverageNs(const Durations& durations) {
-  return durations.calls > 0 ? durations.total.Ns() / static_cast<double>(durations.calls) : 0.0;
+  return durations.count > 0 ? durations.sum.Ns() / static_cast<double>(durations.count) : 0.0;
 }
 
 void AppendTimes(const Durations& durations, Row& row) {
-  AppendCells(row, durations.total.Us(), AverageNs(durations) / 1e3, durations.max.Us(),
-              durations.min.Us(), durations.calls);
+  AppendCells(row, durations.sum.Us(), AverageNs(durations) / 1e3, durations.max.Us(),
+              durations.min.Us(), durations.count);
 }
 
 // The same, blank but for total and average where there is no such kernel.
 void AppendTimesIfAny(const Durations& durations, Row& row) {
-  if (durations.calls > 0) return AppendTimes(durations, row);
+  if (durations.count > 0) return AppendTimes(durations, row);
   AppendCells(row, 0.0, 0.0, Cell(), Cell(), Cell());
 }
 
@@ -135,7 +135,7 @@ void AddRows(const KernelSums& base_sums, const KernelSums& comparison_sums,
          Row row{{Cell(), std::string(key.first), std::string(key.second)}};
          append_times(base, row);
          append_times(comparison, row);
-         AppendCells(row, GrowthRatio(base.total.Ns(), comparison.total.Ns()),
+         AppendCells(row, GrowthRatio(base.sum.Ns(), comparison.sum.Ns()),
                      GrowthRatio(AverageNs(base), AverageNs(comparison)));
          sheet.rows.push_back(std::move(row));
        });
@@ -216,8 +216,8 @@ std::vector<OverallRow> RowsByType(const KernelSums& base_sums, const KernelSums
   const auto add = [&](const KernelSums& sums, OverallValue OverallRow::*side) {
     for (const auto& [key, durations] : sums.rows()) {
       OverallRow& row = by_type[key.first];
-      (row.*side).time += durations.total.whole;
-      (all.*side).time += durations.total.whole;
+      (row.*side).time += durations.sum.whole;
+      (all.*side).time += durations.sum.whole;
     }
   };
   add(base_sums, &OverallRow::base);

@@ -71,7 +71,7 @@ class OpMemory {
   // The bytes of the operator and all within it.
   ExactSum SumOf(std::size_t op) const {
     ExactSum sum;
-    VisitAllocations(op, [&](std::size_t, std::size_t row, bool) { sum.Add(Bytes(row)); });
+    VisitAllocations(op, [&](std::size_t, std::size_t row, bool) { sum += {Bytes(row)}; });
     return sum;
   }
 
@@ -144,7 +144,8 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
                   "How long the operator's allocations were held, added up, in ms.", duration),
          Decimals(fmt::format("{} Allocated Memory(MB)", name),
                   "Memory that the operator allocated, added up, in MB of 2^20 bytes.", memory),
-         PlainColumn(fmt::format("{} Operator Number", name), "Number of calls of the operator.", 25)});
+         PlainColumn(fmt::format("{} Operator Number", name), "Number of calls of the operator.",
+                     25)});
   };
   Sheet sheet = CompareSheet(
       "MemoryCompareStatistic",
@@ -193,7 +194,7 @@ Sheet DetailSheet(const CompareInput& input, const std::shared_ptr<const Memorie
         const OpMemory& memory = memories->Of(side);
         OpDetails details;
         memory.VisitAllocations(op, [&](std::size_t inner, std::size_t allocation, bool queued) {
-          details.sum.Add(memory.Bytes(allocation));
+          details.sum += {memory.Bytes(allocation)};
           details.lines += memory.Describe(inner, allocation, queued);
         });
         return details;

@@ -43,7 +43,8 @@ std::string ClassOf(std::string_view name) {
 }
 
 std::vector<Column> FirstColumns() {
-  return {PlainColumn("Order Id", kOrderMeaning, 10), PlainColumn("Module Class", "The class of the module."),
+  return {PlainColumn("Order Id", kOrderMeaning, 10),
+          PlainColumn("Module Class", "The class of the module."),
           PlainColumn("Module Level", "Number of modules around the module.", 15),
           PlainColumn("Module Name", "The module and the modules around it, joined by '/'.", 35),
           PlainColumn("Operator Name", "The operator; [ TOTAL ] for the whole module.", 25)};
@@ -100,9 +101,9 @@ OpTimes OpsOf(const RankTrace& trace, const ModuleCalls& calls, const CompareOpt
       ++time.calls;
       for (const DeviceWork& work : op.work) {
         KernelTime& kernel = time.kernels[NameOf(trace, work)];
-        kernel.time.Add(work.Time());
+        kernel.time += work.Time();
         ++kernel.count;
-        time.time.Add(work.Time());
+        time.time += work.Time();
       }
     }
   }
@@ -135,8 +136,8 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
   const std::array sides = {&base, &comparison};
   for (std::size_t i = 0; i < sides.size(); ++i) {
     for (const Module* module : *sides[i]) {
-      self[i].Add(module->device_self);
-      all[i].Add(module->device_total);
+      self[i] += module->device_self;
+      all[i] += module->device_total;
     }
     if (!sides[i]->empty()) stacks[i] = std::string(sides[i]->front()->call_stack);
     AppendCells(total, Cell(), self[i].Ms(), static_cast<std::int64_t>(sides[i]->size()),
@@ -287,7 +288,8 @@ class DetailRows {
       AppendCells(row, "TOTAL", Cell(), self[i].Us(), total[i].Us());
     }
     AppendCells(row, (total[1] - total[0]).Us(), (self[1] - self[0]).Us(),
-                GrowthRatio(total[0].Ns(), total[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
+                GrowthRatio(total[0].Ns(), total[1].Ns()), std::move(stacks[0]),
+                std::move(stacks[1]));
   }
 
   void AppendOps(const DetailItem& item, Row& row) const {
@@ -345,7 +347,8 @@ Sheet DetailSheet(const CompareInput& input,
       {std::move(first),
        ForBothSides(
            {PlainColumn("Operator Name", "The operator; TOTAL for a whole module.", 25),
-            PlainColumn("Kernel Details", "Device work that the operator launched, one piece per line."),
+            PlainColumn("Kernel Details",
+                        "Device work that the operator launched, one piece per line."),
             Decimals("Device Self Time(us)",
                      "Time of the row's device work without that of the modules inside it."),
             Decimals("Device Total Time(us)",

@@ -25,7 +25,7 @@ bool KnowsDeviceTimes(const CompareInput& input, Side side) {
 
 ExactSum TimeOf(const OpTree& tree, std::size_t op) {
   ExactSum time;
-  tree.VisitWork(op, [&](const DeviceWork& work) { time.Add(work.Time()); });
+  tree.VisitWork(op, [&](const DeviceWork& work) { time += work.Time(); });
   return time;
 }
 
@@ -35,17 +35,18 @@ Sheet StatisticSheet(const CompareInput& input) {
         side,
         {Decimals(fmt::format("{} Device Duration(ms)", name),
                   "Time of the device work that the operator's calls launched, in ms.", width),
-         PlainColumn(fmt::format("{} Operator Number", name), "Number of calls of the operator.", width)});
+         PlainColumn(fmt::format("{} Operator Number", name), "Number of calls of the operator.",
+                     width)});
   };
-  Sheet sheet =
-      CompareSheet("OperatorCompareStatistic",
-                   {{PlainColumn("Top", kOrderMeaning, 10), BoldColumn("Operator Name", "The operator.")},
-                    of_side(Side::kBase, "Base", 25),
-                    of_side(Side::kComparison, "Comparison", 30),
-                    {Difference("Diff Duration(ms)",
-                                "Device time of the comparison minus that of the base, in ms."),
-                     Growth("Diff Ratio", RatioMeaning("Device time"))}},
-                   input);
+  Sheet sheet = CompareSheet(
+      "OperatorCompareStatistic",
+      {{PlainColumn("Top", kOrderMeaning, 10), BoldColumn("Operator Name", "The operator.")},
+       of_side(Side::kBase, "Base", 25),
+       of_side(Side::kComparison, "Comparison", 30),
+       {Difference("Diff Duration(ms)",
+                   "Device time of the comparison minus that of the base, in ms."),
+        Growth("Diff Ratio", RatioMeaning("Device time"))}},
+      input);
   sheet.least_change = LeastChange(input, RowsOf::kAllSteps, 1e6);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
@@ -53,7 +54,7 @@ Sheet StatisticSheet(const CompareInput& input) {
     bool all_known = true;
     for (const Side side : {Side::kBase, Side::kComparison}) {
       ExactSum& time = times[side == Side::kBase ? 0 : 1];
-      for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
+      for (const std::size_t op : group.Of(side)) time += TimeOf(input.Ops(side), op);
       const bool known = group.Of(side).empty() || KnowsDeviceTimes(input, side);
       all_known = all_known && known;
       row.cells.push_back(known ? Cell(time.Ms()) : NoNumber::kUnknown);
@@ -79,7 +80,7 @@ Sheet DetailSheet(const CompareInput& input) {
       1e3, [&input](Side side, std::size_t op) {
         OpDetails details{.known = KnowsDeviceTimes(input, side)};
         input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
-          details.sum.Add(work.Time());
+          details.sum += work.Time();
           details.lines += DescribeWork(input.Trace(side), work);
         });
         return details;

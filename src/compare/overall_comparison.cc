@@ -37,8 +37,8 @@ constexpr std::array kSidesInOrder = {Side::kBase, Side::kComparison};
 AccountTimes Scaled(AccountTimes account, double factor) {
   if (factor == 1) return account;
   for (TimesByName* times : {&account.parts, &account.places}) {
-    for (auto& [name, time] : *times) {
-      time.ns = std::llround(static_cast<double>(time.ns) * factor);
+    for (auto& [name, amount] : *times) {
+      amount.time = std::llround(static_cast<double>(amount.time) * factor);
     }
   }
   return account;
@@ -152,8 +152,9 @@ class ServingChanges {
     Sheet sheet = CompareSheet(
         "ServingPhases",
         {{PlainColumn("Phase", "prefill, decode, mixed, dummy or unknown."),
-          PlainColumn("Size",
-               "Size of the steps; steps of one phase and size are compared with each other.", 24)},
+          PlainColumn(
+              "Size",
+              "Size of the steps; steps of one phase and size are compared with each other.", 24)},
          ForBothSides(of_side),
          {Growth(
              "Diff Ratio",

@@ -80,8 +80,8 @@ json RunToJson(const RunSummary& run) {
   json medians = json::object();
   for (const Section& section : kSections) {
     json& times = medians[section.key] = json::object();
-    for (const auto& [name, time] : run.breakdown.*section.times) {
-      times[name] = {time.ns, time.calls};
+    for (const auto& [name, amount] : run.breakdown.*section.times) {
+      times[name] = {amount.time, amount.count};
     }
   }
   json settings = json::object();
@@ -102,7 +102,7 @@ TimesByName TimesFromJson(const json& object, const char* key) {
       Fail(ErrorKind::kCorrupt, "{}: two numbers were expected, ns and calls", name);
     }
     times[name] = {AsAmount(pair[0], name.c_str()), AsAmount(pair[1], name.c_str())};
-    sum += times[name].ns;
+    sum += times[name].time;
     if (sum > kMaxAmount) Fail(ErrorKind::kCorrupt, "{}: it is longer than the step", key);
   }
   return times;

@@ -28,8 +28,8 @@ std::vector<std::int64_t> FromMedians(const RunSummary& run, const Metric& metri
       metric.kind == MetricKind::kKernel ? run.breakdown.kernels : run.breakdown.op_types;
   if (times.empty()) return {};
   std::int64_t sum = 0;
-  for (const auto& [name, time] : times) {
-    if (FitsPattern(metric.pattern, name)) sum += time.ns;
+  for (const auto& [name, amount] : times) {
+    if (FitsPattern(metric.pattern, name)) sum += amount.time;
   }
   return {sum};
 }
@@ -91,10 +91,10 @@ std::int64_t ScaledFloor(std::int64_t floor, std::int64_t usual, double value) {
 // What else may have been meant by a pattern that matches no name.
 std::string PatternHint(const Metric& metric, const std::vector<RunSummary>& runs) {
   const auto longest = [&](TimesByName Breakdown::*times) -> std::string {
-    const std::pair<const std::string, TimeAndCalls>* found = nullptr;
+    const std::pair<const std::string, TimeAndCount>* found = nullptr;
     for (const RunSummary& run : runs) {
-      for (const auto& time : run.breakdown.*times) {
-        if (found == nullptr || time.second.ns > found->second.ns) found = &time;
+      for (const auto& of_name : run.breakdown.*times) {
+        if (found == nullptr || of_name.second.time > found->second.time) found = &of_name;
       }
     }
     return found == nullptr ? "" : found->first;

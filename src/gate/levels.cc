@@ -81,18 +81,18 @@ namespace {
 TimesByName MedianTimes(const std::vector<RunSummary>& runs, TimesByName Breakdown::*section) {
   TimesByName medians;
   for (const RunSummary& run : runs) {
-    for (const auto& [name, time] : run.breakdown.*section) medians.try_emplace(name);
+    for (const auto& [name, amount] : run.breakdown.*section) medians.try_emplace(name);
   }
   for (auto& [name, median] : medians) {
-    std::vector<std::int64_t> ns, calls;
+    std::vector<std::int64_t> times, counts;
     for (const RunSummary& run : runs) {
-      const TimesByName& times = run.breakdown.*section;
-      const auto found = times.find(name);
-      const TimeAndCalls time = found == times.end() ? TimeAndCalls() : found->second;
-      ns.push_back(time.ns);
-      calls.push_back(time.calls);
+      const TimesByName& of_run = run.breakdown.*section;
+      const auto found = of_run.find(name);
+      const TimeAndCount amount = found == of_run.end() ? TimeAndCount() : found->second;
+      times.push_back(amount.time);
+      counts.push_back(amount.count);
     }
-    median = {Median(ns), Median(calls)};
+    median = {Median(times), Median(counts)};
   }
   return medians;
 }

@@ -65,15 +65,13 @@ void AddPhases(const RankTrace& trace, std::size_t first, RankSummary& summary) 
     const Metric metric{*kind, fmt::format("@{}", SizeOf(step.batch))};
     summary.samples[metric].push_back(step.TimePerToken());
     for (std::size_t part = 0; part < kServingParts; ++part) {
-      TimeAndCalls& times =
-          summary.breakdown.phases[PartKey(metric, static_cast<ServingPart>(part))];
-      times.ns += PerToken(step.times[part], step);
-      ++times.calls;
+      summary.breakdown.phases[PartKey(metric, static_cast<ServingPart>(part))].Add(
+          PerToken(step.times[part], step));
     }
   }
   // Of one step, as in all tables of a breakdown.
-  for (auto& [name, times] : summary.breakdown.phases) {
-    times.ns = std::llround(static_cast<double>(times.ns) / static_cast<double>(times.calls));
+  for (auto& [name, sum] : summary.breakdown.phases) {
+    sum.time = std::llround(static_cast<double>(sum.time) / static_cast<double>(sum.count));
   }
 }
 
@@ -118,16 +116,16 @@ ChangeNode ChangeOfPhase(const Metric& metric, const Breakdown& base, const Brea
   };
   std::map<std::string, Sums> parts;
   double count = 0;
-  for (const auto& [key, times] : base.phases) {
+  for (const auto& [key, mean] : base.phases) {
     const auto found = comparison.phases.find(key);
     const std::size_t colon = key.rfind(": ");
     if (!key.starts_with(prefix) || found == comparison.phases.end() || colon == std::string::npos)
       continue;
     if (!metric.pattern.empty() && key.substr(0, colon) != NameOf(metric)) continue;
     const std::string part = key.substr(colon + 2);
-    const auto weight = static_cast<double>(times.calls);
-    parts[part].base += weight * static_cast<double>(times.ns);
-    parts[part].comparison += weight * static_cast<double>(found->second.ns);
+    const auto weight = static_cast<double>(mean.count);
+    parts[part].base += weight * static_cast<double>(mean.time);
+    parts[part].comparison += weight * static_cast<double>(found->second.time);
     if (part == TitleOf(ServingPart::kHost)) count += weight;
   }
   ChangeNode whole{"component", NameOf(metric)};

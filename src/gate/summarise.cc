@@ -98,7 +98,7 @@ class Summariser {
   void AddPartsOfCapture() {
     TimesByName& parts = summary_.breakdown.capture;
     const auto add = [&](const std::string& name, TimeNs time) {
-      if (time > 0) parts[name].ns = time;
+      if (time > 0) parts[name].time = time;
     };
     TimeNs rest = overall_.exposed_communication;
     const std::vector<Interval> all = {

@@ -123,11 +123,11 @@ FirstSeen<std::string, Collective> SumCollectives(const RankTrace& trace) {
   FirstSeen<std::string, Collective> collectives;
   for (const std::size_t operation : operations) {
     Collective& collective = collectives[CollectiveKindOf(trace, operation)];
-    collective.calls.Add(trace.communications.dur[operation],
-                         trace.communications.dur_rest[operation]);
+    collective.calls.AddOne(
+        {trace.communications.dur[operation], trace.communications.dur_rest[operation]});
     for (const std::size_t task : tasks_of[operation]) {
-      collective.tasks[trace.strings.View(tasks.name[task])].Add(tasks.dur[task],
-                                                                 tasks.dur_rest[task]);
+      collective.tasks[trace.strings.View(tasks.name[task])].AddOne(
+          {tasks.dur[task], tasks.dur_rest[task]});
     }
   }
   return collectives;

@@ -197,15 +197,15 @@ class TreeBuilder {
       Module& module = tree_.modules[i];
       GiveWorkToOps(ops, i);
       for (const LaunchedWork* launched : work_[i]) {
-        module.device_self.Add(launched->work.Time());
+        module.device_self += launched->work.Time();
       }
     }
     for (auto call = nesting_.InOrder().rbegin(); call != nesting_.InOrder().rend(); ++call) {
       Module& module = tree_.modules[*call];
-      module.device_total.Add(module.device_self);
+      module.device_total += module.device_self;
       const std::int64_t parent = nesting_.Parent(*call);
       if (parent == Nesting::kNone) continue;
-      tree_.modules[static_cast<std::size_t>(parent)].device_total.Add(module.device_total);
+      tree_.modules[static_cast<std::size_t>(parent)].device_total += module.device_total;
     }
     return std::move(tree_);
   }
@@ -286,7 +286,7 @@ Calls BackwardCalls(const OpTree& tree, const TreeBuilder& forward) {
 
 ExactSum ModuleOp::Time() const {
   ExactSum time;
-  for (const DeviceWork& launched : work) time.Add(launched.Time());
+  for (const DeviceWork& launched : work) time += launched.Time();
   return time;
 }
 

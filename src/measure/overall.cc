@@ -176,8 +176,7 @@ void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
   for (std::size_t i = 0; i < transfers.Size(); ++i) {
     Traffic& traffic =
         transfers.transport[i] == Transport::kRdma ? metrics.rdma_traffic : metrics.sdma_traffic;
-    traffic.bytes += transfers.bytes[i];
-    traffic.time += transfers.time[i];
+    traffic.Add({.bytes = transfers.bytes[i], .time = transfers.time[i]});
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/report/report.h"
 
@@ -19,27 +20,21 @@ std::string Percent(double ratio) { return PythonFloat(Rounded(ratio * 100, 2)) 
 std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu,
                        std::string_view unknown) {
   const std::size_t kernels = row.work.size() / static_cast<std::size_t>(row.count);
-  struct Mean {
-    double sum = 0;
-    std::size_t count = 0;
-  };
-  std::vector<Mean> means(kernels);
+  std::vector<Tally<double>> ratios(kernels);
   bool any = false;
   for (std::size_t i = 0; i < row.work.size(); ++i) {
     if (!row.work[i].IsComputeKernel()) continue;
     const Utilisation& use = mfu.kernels[static_cast<std::size_t>(row.work[i].kernel)].use;
     if (!use.Known() || use.ratio <= 0) continue;
-    means[i % kernels].sum += use.ratio;
-    ++means[i % kernels].count;
+    ratios[i % kernels].AddOne(use.ratio);
     any = true;
   }
   std::string text;
   if (!any) return text;
-  for (const Mean& mean : means) {
-    if (mean.count == 0 && unknown.empty()) continue;
+  for (const Tally<double>& of_place : ratios) {
+    if (of_place.count == 0 && unknown.empty()) continue;
     if (!text.empty()) text += ',';
-    text +=
-        mean.count > 0 ? Percent(mean.sum / static_cast<double>(mean.count)) : std::string(unknown);
+    text += of_place.count > 0 ? Percent(of_place.Mean()) : std::string(unknown);
   }
   return text;
 }

@@ -209,7 +209,8 @@ void WriteLlc(const raw::LlcTraffic& llc, DatabaseStrings& strings, DatabaseWrit
 
 }  // namespace
 
-void WriteTraffic(const raw::Traffic& traffic, DatabaseStrings& strings, DatabaseWriter& database) {
+void WriteTraffic(const raw::TrafficTables& traffic, DatabaseStrings& strings,
+                  DatabaseWriter& database) {
   WriteHccs(traffic.hccs, database);
   WritePcie(traffic.pcie, database);
   WriteNetwork(traffic.nic, "NIC", database);

@@ -85,20 +85,20 @@ void WriteKernelDetails(const raw::Session& session, const std::filesystem::path
 // op_statistic.csv: kernel durations by device, type and core, longest first.
 
 void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& path) {
-  const std::vector<raw::KernelSum> sums = raw::SumKernels(session);
-  if (IsLevel0(session) || sums.empty()) return;
+  const std::vector<raw::KernelStatistic> rows = raw::SumKernels(session);
+  if (IsLevel0(session) || rows.empty()) return;
   std::map<std::int64_t, double> device_totals;
-  for (const raw::KernelSum& sum : sums) device_totals[sum.device] += sum.total;
+  for (const raw::KernelStatistic& row : rows) device_totals[row.device] += row.durations.sum;
   std::string text =
       "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),"
       "Ratio(%)\r\n";
-  for (const raw::KernelSum& sum : sums) {
-    const double total = device_totals[sum.device];
-    CsvRow(text).Cells(sum.device, session.strings.View(sum.op_type),
-                       session.strings.View(sum.core), sum.count, RoundedShort{sum.total / 1000},
-                       RoundedShort{sum.shortest / 1000}, RoundedShort{sum.average / 1000},
-                       RoundedShort{sum.longest / 1000},
-                       RoundedShort{total > 0 ? sum.total / total * 100 : 0});
+  for (const raw::KernelStatistic& row : rows) {
+    const double total = device_totals[row.device];
+    const auto& [count, sum, min, max] = row.durations;
+    CsvRow(text).Cells(row.device, session.strings.View(row.op_type),
+                       session.strings.View(row.core), count, RoundedShort{sum / 1000},
+                       RoundedShort{min / 1000}, RoundedShort{row.average / 1000},
+                       RoundedShort{max / 1000}, RoundedShort{total > 0 ? sum / total * 100 : 0});
   }
   io::WriteText(path, text);
 }

@@ -87,7 +87,8 @@ void WriteFramework(const raw::Session& session, DatabaseStrings& strings,
 void WriteMemory(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database);
 
 /// HCCS, PCIE, NIC, ROCE, HBM, DDR, LLC.
-void WriteTraffic(const raw::Traffic& traffic, DatabaseStrings& strings, DatabaseWriter& database);
+void WriteTraffic(const raw::TrafficTables& traffic, DatabaseStrings& strings,
+                  DatabaseWriter& database);
 
 // The numbers by which the tables of a profiler database find each other: connectionId. Host calls
 // have the lowest numbers; framework and marks have ranges of their own.

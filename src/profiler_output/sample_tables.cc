@@ -16,22 +16,12 @@
 namespace mpa::profiler_output {
 namespace {
 
-struct Spread {
-  double least = 0, most = 0, sum = 0;
-  std::int64_t count = 0;
+using Samples = Tally<double>;
 
-  void Add(double value) {
-    least = count == 0 ? value : std::min(least, value);
-    most = count == 0 ? value : std::max(most, value);
-    sum += value;
-    ++count;
-  }
-  double Mean() const { return sum / static_cast<double>(count); }
-};
-
-void AppendHccs(std::int64_t device, std::string_view mode, const Spread& rates, std::string& out) {
+void AppendHccs(std::int64_t device, std::string_view mode, const Samples& rates,
+                std::string& out) {
   const auto megabytes = [](double bytes) { return Rounded{bytes / kBytesPerMegabyte}; };
-  CsvRow(out).Cells(device, mode, megabytes(rates.most), megabytes(rates.least),
+  CsvRow(out).Cells(device, mode, megabytes(rates.max), megabytes(rates.min),
                     megabytes(rates.Mean()));
 }
 
@@ -56,12 +46,12 @@ PcieRows RowsOfPcie(const raw::Session& session) {
 void AppendPcie(std::int64_t device, std::string_view mode, double unit, std::size_t kind,
                 const std::vector<std::size_t>& rows, const raw::PcieTraffic& pcie,
                 std::string& out) {
-  Spread min, max, avg;
+  Samples min, max, avg;
   for (const std::size_t i : rows) {
     const raw::PcieSpread& spread = pcie.of[i][kind];
-    min.Add(static_cast<double>(spread.min));
-    max.Add(static_cast<double>(spread.max));
-    avg.Add(static_cast<double>(spread.avg));
+    min.AddOne(static_cast<double>(spread.min));
+    max.AddOne(static_cast<double>(spread.max));
+    avg.AddOne(static_cast<double>(spread.avg));
   }
   CsvRow(out).Cells(device, mode, Rounded{min.Mean() / unit}, Rounded{max.Mean() / unit},
                     Rounded{avg.Mean() / unit});
@@ -69,12 +59,12 @@ void AppendPcie(std::int64_t device, std::string_view mode, double unit, std::si
 
 // What one direction of a port did in the collection.
 struct DirectionSum {
-  Spread share, packets_per_second;
+  Samples share, packets_per_second;
   double packets = 0, errors = 0, dropped = 0;  // sums of counts of a broken file have no bounds
 
   void Add(const raw::PortDirection& sample, std::int64_t bandwidth) {
-    share.Add(raw::ShareOfBandwidth(sample.byte_rate, bandwidth));
-    packets_per_second.Add(sample.packet_rate);
+    share.AddOne(raw::ShareOfBandwidth(sample.byte_rate, bandwidth));
+    packets_per_second.AddOne(sample.packet_rate);
   }
   void AddGrowth(const raw::PortDirection& from, const raw::PortDirection& to) {
     // A counter that started again has not grown.
@@ -128,11 +118,11 @@ void WriteNetwork(const raw::NetworkTraffic& network, const std::filesystem::pat
 void WriteHccs(const raw::Session& session, const std::filesystem::path& path) {
   const raw::HccsTraffic& hccs = session.traffic.hccs;
   if (hccs.Empty()) return;
-  std::map<std::int64_t, std::pair<Spread, Spread>> devices;
+  std::map<std::int64_t, std::pair<Samples, Samples>> devices;
   for (std::size_t i = 0; i < hccs.Size(); ++i) {
     auto& [tx, rx] = devices[hccs.device[i]];
-    tx.Add(static_cast<double>(hccs.tx[i]));
-    rx.Add(static_cast<double>(hccs.rx[i]));
+    tx.AddOne(static_cast<double>(hccs.tx[i]));
+    rx.AddOne(static_cast<double>(hccs.rx[i]));
   }
   std::string text = "Device_id,Mode,Max,Min,Average\r\n";
   for (const auto& [device, rates] : devices) {

@@ -118,10 +118,7 @@ void KernelDetails::Append(const KernelSpan& span, const KernelLine& line, std::
 bool HasMixedCores(std::string_view chip) { return !IsOneOf(chip, {"Ascend910A", "Ascend310P"}); }
 
 void CallSum::Add(TimeNs dur) {
-  shortest = count == 0 ? dur : std::min(shortest, dur);
-  longest = std::max(longest, dur);
-  total += dur;
-  ++count;
+  AddOne(dur);
   const double us = static_cast<double>(dur) / 1000;
   const double distance = us - mean;
   mean += distance / static_cast<double>(count);
@@ -149,9 +146,9 @@ std::string ApiStatistic(const CallSums& sums, std::string_view place) {
   for (const auto& [key, sum] : sums) {
     const auto count = static_cast<double>(sum.count);
     CsvRow(text).Cells(place, LevelName(static_cast<raw::Level>(key.second)), key.first,
-                       RoundedShort{micro(sum.total)}, sum.count,
-                       RoundedShort{micro(sum.total) / count}, RoundedShort{micro(sum.shortest)},
-                       RoundedShort{micro(sum.longest)}, RoundedShort{sum.squares / count});
+                       RoundedShort{micro(sum.sum)}, sum.count,
+                       RoundedShort{micro(sum.sum) / count}, RoundedShort{micro(sum.min)},
+                       RoundedShort{micro(sum.max)}, RoundedShort{sum.squares / count});
   }
   return text;
 }

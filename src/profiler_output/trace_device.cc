@@ -259,7 +259,7 @@ void WriteLlc(const TraceSource& source, ChunkedFile& file) {
 }  // namespace
 
 void WriteTrafficEvents(const TraceSource& source, ChunkedFile& file) {
-  const raw::Traffic& traffic = source.session.traffic;
+  const raw::TrafficTables& traffic = source.session.traffic;
   WriteDdr(source, file);
   WriteHccs(source, file);
   WriteNetwork(source, traffic.nic, "NIC", Layer::kNic, file);

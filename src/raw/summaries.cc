@@ -337,22 +337,18 @@ OperatorTimes SumOperatorTimes(const Session& session) {
 namespace {
 
 struct Sum {
-  KernelSum sum;
+  KernelStatistic row;
   bool whole = true;  // no duration has a fraction of a ns
 };
 
 void Add(double dur, Sum& to) {
-  KernelSum& sum = to.sum;
-  sum.shortest = sum.count == 0 ? dur : std::min(sum.shortest, dur);
-  sum.longest = std::max(sum.longest, dur);
-  sum.total += dur;
+  to.row.durations.AddOne(dur);
   to.whole = to.whole && dur == std::floor(dur);
-  ++sum.count;
 }
 
 }  // namespace
 
-std::vector<KernelSum> SumKernels(const Session& session) {
+std::vector<KernelStatistic> SumKernels(const Session& session) {
   const Kernels& kernels = session.kernels;
   std::map<std::tuple<std::int64_t, StringId, StringId>, Sum> sums;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
@@ -361,19 +357,19 @@ std::vector<KernelSum> SumKernels(const Session& session) {
         sums[{session.tasks.device[task], kernels.op_type[i], kernels.core[i]}]);
   }
   const auto text = [&](StringId id) { return session.strings.View(id); };
-  std::vector<KernelSum> listed;
+  std::vector<KernelStatistic> listed;
   for (auto& [key, found] : sums) {
-    KernelSum& sum = found.sum;
-    std::tie(sum.device, sum.op_type, sum.core) = key;
-    const double average = sum.total / static_cast<double>(sum.count);
-    sum.average = found.whole ? std::floor(average) : average;
+    KernelStatistic& row = found.row;
+    std::tie(row.device, row.op_type, row.core) = key;
+    const double average = row.durations.Mean();
+    row.average = found.whole ? std::floor(average) : average;
     const bool is_piece =
-        IsOneOf(text(sum.core), {"WRITE_BACK", "INVALID", "HCCL_AI_CPU", "COMMUNICATION"});
-    if (text(sum.op_type) != "N/A" && !is_piece) listed.push_back(sum);
+        IsOneOf(text(row.core), {"WRITE_BACK", "INVALID", "HCCL_AI_CPU", "COMMUNICATION"});
+    if (text(row.op_type) != "N/A" && !is_piece) listed.push_back(row);
   }
-  StableSort(listed, [&](const KernelSum& a, const KernelSum& b) {
-    return std::tuple(a.device, -a.total, text(a.op_type), text(a.core)) <
-           std::tuple(b.device, -b.total, text(b.op_type), text(b.core));
+  StableSort(listed, [&](const KernelStatistic& a, const KernelStatistic& b) {
+    return std::tuple(a.device, -a.durations.sum, text(a.op_type), text(a.core)) <
+           std::tuple(b.device, -b.durations.sum, text(b.op_type), text(b.core));
   });
   return listed;
 }

@@ -15,22 +15,13 @@
 namespace mpa::readers {
 namespace {
 
-std::string ColumnOr(const io::Database& database, const char* table, const char* column,
-                     const char* otherwise) {
-  return database.HasColumn(table, column) ? column : otherwise;
-}
-
 // Older exporters write neither steps nor types; an operator that sends or receives is p2p then.
 bool IsP2p(std::string_view type, std::string_view op) {
   if (!type.empty()) return type == "p2p";
   return IsPointToPointName(op);
 }
 
-std::string Columns(const io::Database& database, const char* table, const std::string& columns) {
-  return "SELECT " + ColumnOr(database, table, "step", "'step'") + ", " +
-         ColumnOr(database, table, "type", "''") + ", hccl_op_name, group_name, " + columns +
-         " FROM " + table;
-}
+std::string StepOf(const io::Row& row) { return row.IsNull(0) ? "step" : std::string(row.Text(0)); }
 
 using OpKey = std::tuple<std::string, bool, std::string, std::string>;
 
@@ -40,7 +31,7 @@ class Ops {
   explicit Ops(RankTrace& trace) : trace_(trace) {}
 
   CommunicationOp& Of(const io::Row& row) {
-    const std::string step(row.Text(0)), name(row.Text(2)), group(row.Text(3));
+    const std::string step = StepOf(row), name(row.Text(2)), group(row.Text(3));
     const bool p2p = IsP2p(row.Text(1), name);
     CommunicationStep& summary = SummaryOf(step, trace_);
     std::vector<CommunicationOp>& ops = p2p ? summary.p2p : summary.collective;
@@ -55,14 +46,7 @@ class Ops {
 };
 
 void ReadTimes(const io::Database& database, Ops& ops) {
-  constexpr const char* kTable = "CommAnalyzerTime";
-  if (!database.HasTable(kTable)) return;
-  io::Statement rows = database.Query(
-      Columns(database, kTable,
-              "start_timestamp, elapse_time, transit_time, wait_time, synchronization_time,"
-              " idle_time"));
-  while (rows.Step()) {
-    const io::Row row = rows.row();
+  const auto read = [&](const io::Row& row) {
     CommunicationTime& time = ops.Of(row).time;
     time.start_us = row.RealOr(4, 0);
     time.elapse = row.RealOr(5, 0);
@@ -70,24 +54,22 @@ void ReadTimes(const io::Database& database, Ops& ops) {
     time.wait = row.RealOr(7, 0);
     time.synchronization = row.RealOr(8, 0);
     time.idle = row.RealOr(9, 0);
-  }
+  };
+  ScanTable(database, "CommAnalyzerTime",
+            "step?, type?, hccl_op_name, group_name, start_timestamp, elapse_time, transit_time,"
+            " wait_time, synchronization_time, idle_time",
+            read);
 }
 
 void ReadBandwidths(const io::Database& database, Ops& ops, Issues& issues) {
   constexpr const char* kTable = "CommAnalyzerBandwidth";
-  if (!database.HasTable(kTable)) return;
-  io::Statement rows = database.Query(
-      Columns(database, kTable,
-              "transport_type, transit_size, transit_time, bandwidth, large_packet_ratio,"
-              " package_size, count, total_duration"));
-  while (rows.Step()) {
-    const io::Row row = rows.row();
+  const auto read = [&](const io::Row& row) {
     const std::string_view transport = row.Text(4);
     const auto kind = std::ranges::find_if(
         kAllLinkKinds, [&](LinkKind known) { return NameOf(known) == transport; });
     if (kind == std::end(kAllLinkKinds)) {
       issues.Count("bandwidth of an unknown kind of link left out", kTable);
-      continue;
+      return;
     }
     LinkUse& use = ops.Of(row).links[*kind];
     use.megabytes = row.RealOr(5, 0);
@@ -95,23 +77,19 @@ void ReadBandwidths(const io::Database& database, Ops& ops, Issues& issues) {
     use.bandwidth = row.RealOr(7, 0);
     use.large_packet_ratio = row.RealOr(8, 0);
     const double size = row.RealOr(9, 0), packets = row.RealOr(10, 0), total = row.RealOr(11, 0);
-    if (size + packets + total == 0) continue;  // packets were not distinguished
+    if (size + packets + total == 0) return;  // packets were not distinguished
     auto& [count, duration] = use.sizes[size];
     count += packets;
     duration += total;
-  }
+  };
+  ScanTable(database, kTable,
+            "step?, type?, hccl_op_name, group_name, transport_type, transit_size, transit_time,"
+            " bandwidth, large_packet_ratio, package_size, count, total_duration",
+            read);
 }
 
 void ReadMatrixTable(const io::Database& database, RankTrace& trace) {
-  constexpr const char* kTable = "CommAnalyzerMatrix";
-  if (!database.HasTable(kTable)) return;
-  io::Statement rows = database.Query(
-      Columns(database, kTable,
-              "CAST(src_rank AS INTEGER), CAST(dst_rank AS INTEGER), transport_type, transit_size,"
-              " transit_time, bandwidth, " +
-                  ColumnOr(database, kTable, "op_name", "''")));
-  while (rows.Step()) {
-    const io::Row row = rows.row();
+  const auto read = [&](const io::Row& row) {
     MatrixEntry entry{.name = std::string(row.Text(2)),
                       .group = std::string(row.Text(3)),
                       .source = row.IntOr(4, -1),
@@ -121,10 +99,15 @@ void ReadMatrixTable(const io::Database& database, RankTrace& trace) {
                       .milliseconds = row.RealOr(8, 0),
                       .bandwidth = row.RealOr(9, 0),
                       .op = std::string(row.Text(10))};
-    CommunicationStep& step = SummaryOf(std::string(row.Text(0)), trace);
+    CommunicationStep& step = SummaryOf(StepOf(row), trace);
     const bool p2p = IsP2p(row.Text(1), entry.op.empty() ? entry.name : entry.op);
     (p2p ? step.p2p_matrix : step.collective_matrix).push_back(std::move(entry));
-  }
+  };
+  ScanTable(database, "CommAnalyzerMatrix",
+            "step?, type?, hccl_op_name, group_name, CAST(src_rank AS INTEGER),"
+            " CAST(dst_rank AS INTEGER), transport_type, transit_size, transit_time, bandwidth,"
+            " op_name?",
+            read);
 }
 
 // Microseconds of the table.
@@ -137,14 +120,7 @@ TimeNs NsOf(const io::Row& row, int column, Issues& issues) {
 }
 
 void ReadStepTable(const io::Database& database, RankTrace& trace) {
-  constexpr const char* kTable = "StepTraceTime";
-  if (!database.HasTable(kTable)) return;
-  io::Statement rows = database.Query(
-      "SELECT step, computing, communication_not_overlapped, overlapped, communication, free,"
-      " stage, bubble, communication_not_overlapped_and_exclude_receive, preparing FROM"
-      " StepTraceTime");
-  while (rows.Step()) {
-    const io::Row row = rows.row();
+  const auto read = [&](const io::Row& row) {
     const auto time = [&](int column) { return NsOf(row, column, trace.issues); };
     trace.step_times.Append({.step = StepOfName(row.Text(0)),
                              .computing = time(1),
@@ -156,7 +132,11 @@ void ReadStepTable(const io::Database& database, RankTrace& trace) {
                              .bubble = time(7),
                              .exposed_without_receive = time(8),
                              .preparing = time(9)});
-  }
+  };
+  ScanTable(database, "StepTraceTime",
+            "step, computing, communication_not_overlapped, overlapped, communication, free, stage,"
+            " bubble, communication_not_overlapped_and_exclude_receive, preparing",
+            read);
 }
 
 void ReadAnalysisDb(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {

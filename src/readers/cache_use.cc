@@ -12,6 +12,7 @@
 
 #include "csv_rows.h"
 #include "kernel_load_columns.h"
+#include "mpa/base/amounts.h"
 #include "mpa/measure/cache_hits.h"
 #include "mpa/readers/reader.h"
 
@@ -22,13 +23,11 @@ using TaskKey = std::tuple<std::int64_t, std::int64_t, StringId>;  // stream, nu
 
 // The mean of those that are recorded.
 double MeanOf(const std::vector<const CacheUse*>& uses, double CacheUse::*rate) {
-  double sum = 0, count = 0;
+  Tally<double> recorded;
   for (const CacheUse* use : uses) {
-    if (!std::isfinite(use->*rate)) continue;
-    sum += use->*rate;
-    ++count;
+    if (std::isfinite(use->*rate)) recorded.AddOne(use->*rate);
   }
-  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+  return recorded.count > 0 ? recorded.Mean() : std::numeric_limits<double>::quiet_NaN();
 }
 
 // A part of all requests; NaN: none is recorded.

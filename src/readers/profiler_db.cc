@@ -16,6 +16,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/stable_sort.h"
+#include "mpa/base/text.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/memory_totals.h"
@@ -27,10 +28,25 @@
 
 namespace mpa::readers {
 
-std::string ColumnOrNull(const io::Database& database, std::string_view table,
-                         std::string_view column, std::string_view alias) {
-  if (!database.HasColumn(table, column)) return "NULL";
-  return alias.empty() ? std::string(column) : fmt::format("{}.{}", alias, column);
+std::vector<std::string> ColumnsOf(const io::Database& database, std::string_view table,
+                                   std::string_view columns) {
+  std::vector<std::string> found;
+  for (std::string_view column : Split(columns, ',')) {
+    column = Trim(column);
+    const bool may_lack = column.ends_with('?');
+    if (may_lack) column.remove_suffix(1);
+    found.emplace_back(may_lack && !database.HasColumn(table, column) ? "NULL" : column);
+  }
+  return found;
+}
+
+std::map<std::int64_t, std::string> NamesOfNumbers(const io::Database& database,
+                                                   std::string_view table) {
+  std::map<std::int64_t, std::string> names;
+  ScanTable(database, table, "id, name", [&](const io::Row& row) {
+    if (const auto id = row.Int(0)) names[*id] = row.Text(1);
+  });
+  return names;
 }
 
 bool HasRows(const io::Database& database, std::string_view table) {
@@ -131,20 +147,15 @@ void ReadNamedSteps(DbInput& input) {
 
 void ReadSteps(DbInput& input) {
   RankTrace& trace = input.trace;
-  const auto read = [&](const io::Row& row) {
-    const std::int64_t id = row.IntOr(0, -1);
-    const auto span = ReadSpan(input, row, 1, 2, "STEP_TIME");
-    if (!span) return;
+  ScanSpans(input, "STEP_TIME", "startNs, endNs, id", [&](const DbSpan& span, const io::Row& row) {
+    const std::int64_t id = row.IntOr(2, -1);
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
       CountRow(input, "step left out, its number is invalid", "STEP_TIME");
       return;
     }
-    trace.steps.Append({.id = static_cast<std::int32_t>(id),
-                        .start = span->start,
-                        .end = span->start + span->dur});
-  };
-  if (input.database.HasTable("STEP_TIME"))
-    input.database.Scan("id, startNs, endNs", "STEP_TIME NOT INDEXED", read);
+    trace.steps.Append(
+        {.id = static_cast<std::int32_t>(id), .start = span.start, .end = span.start + span.dur});
+  });
   if (trace.steps.Empty()) ReadNamedSteps(input);
 }
 
@@ -159,7 +170,6 @@ void CountUnreadWork(DbInput& input) {
 }
 
 void ReadMemorySamples(DbInput& input) {
-  if (!input.database.HasTable("MEMORY_RECORD")) return;
   const auto read = [&](const io::Row& row) {
     const auto reserved = row.Int(2);
     if (!reserved) return;
@@ -174,14 +184,12 @@ void ReadMemorySamples(DbInput& input) {
                                        .allocated_bytes = IsSize(allocated) ? allocated : -1});
   };
   input.trace.memory_samples.Reserve(input.database.ApproximateRows("MEMORY_RECORD"));
-  const std::string allocated = ColumnOrNull(input.database, "MEMORY_RECORD", "totalAllocated");
-  input.database.Scan("timestamp, component, totalReserved, " + allocated,
-                      "MEMORY_RECORD NOT INDEXED", read);
+  ScanTable(input.database, "MEMORY_RECORD", "timestamp, component, totalReserved, totalAllocated?",
+            read);
 }
 
 // Samples of the whole device are of other processes, too.
 void ReadProcessMemory(DbInput& input) {
-  if (!input.database.HasTable("NPU_MEM")) return;
   const auto read = [&](const io::Row& row) {
     if (input.trace.strings.View(input.strings.Text(row, 1)) != "app") return;
     const std::int64_t ddr = row.IntOr(2, 0), hbm = row.IntOr(3, 0);
@@ -193,7 +201,7 @@ void ReadProcessMemory(DbInput& input) {
                                        .component = input.trace.strings.Intern(kProcessMemory),
                                        .reserved_bytes = ddr + hbm});
   };
-  input.database.Scan("timestampNs, type, ddr, hbm", "NPU_MEM NOT INDEXED", read);
+  ScanTable(input.database, "NPU_MEM", "timestampNs, type, ddr, hbm", read);
 }
 
 void ReadAllocations(DbInput& input) {
@@ -210,7 +218,7 @@ void ReadAllocations(DbInput& input) {
                                     .released = TimeOrNone(row, 3)});
   };
   input.trace.allocations.Reserve(input.database.ApproximateRows("OP_MEMORY"));
-  input.database.Scan("name, size, allocationTime, releaseTime", "OP_MEMORY NOT INDEXED", read);
+  ScanTable(input.database, "OP_MEMORY", "name, size, allocationTime, releaseTime", read);
   const Allocations& allocations = input.trace.allocations;
   if (allocations.Empty() && input.database.HasTable("MEMORY_RECORD") &&
       HasRows(input.database, "STRING_IDS") &&

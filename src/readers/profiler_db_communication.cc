@@ -44,13 +44,8 @@ class Groups {
 // The names of the numbers in a column, from the table `table`.
 std::map<std::int64_t, StringId> ReadNames(DbInput& input, const char* table) {
   std::map<std::int64_t, StringId> names;
-  if (!input.database.HasTable(table)) return names;
-  io::Statement rows = input.database.Query(fmt::format("SELECT id, name FROM {}", table));
-  while (rows.Step()) {
-    if (const auto id = rows.Int(0)) {
-      names[*id] = input.trace.strings.Intern(KindOrNone(rows.Text(1)));
-    }
-  }
+  for (const auto& [number, name] : NamesOfNumbers(input.database, table))
+    names[number] = input.trace.strings.Intern(KindOrNone(name));
   return names;
 }
 
@@ -90,10 +85,11 @@ void ReadOperations(DbInput& input, Groups& groups) {
   const std::optional<std::int64_t> device = DeviceOfCollectives(input);
   const std::map<std::int64_t, StringId> data_types = ReadNames(input, "ENUM_HCCL_DATA_TYPE");
   io::Statement rows = input.database.Query(
-      fmt::format("SELECT startNs, endNs, opName, opType, groupName, connectionId, opId, {}, {}"
-                  " FROM COMMUNICATION_OP {} ORDER BY opId",
-                  ColumnOrNull(input.database, kTable, "dataType"),
-                  ColumnOrNull(input.database, kTable, "count"),
+      fmt::format("SELECT {} FROM COMMUNICATION_OP {} ORDER BY opId",
+                  fmt::join(ColumnsOf(input.database, kTable,
+                                      "startNs, endNs, opName, opType, groupName, connectionId,"
+                                      " opId, dataType?, count?"),
+                            ", "),
                   device ? fmt::format("WHERE deviceId = {}", *device) : ""));
   while (rows.Step()) {
     const io::Row row = rows.row();
@@ -143,11 +139,6 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   const auto links = ReadNames(input, "ENUM_HCCL_LINK_TYPE");
   const auto rdma_types = ReadNames(input, "ENUM_HCCL_RDMA_TYPE");
   RequireColumns(input, "TASK", {"startNs", "endNs", "streamId", "globalTaskId"});
-  std::vector<std::string> columns = {"taskType", "groupName", "planeId"};
-  for (const char* column : {"opId", "srcRank", "dstRank", "size", "transportType", "linkType",
-                             "rdmaType", "notifyId"}) {
-    columns.push_back(ColumnOrNull(input.database, kTable, column));
-  }
   input.trace.comm_tasks.Reserve(input.database.ApproximateRows(kTable));
   constexpr int kRow = kTaskColumns;  // the first column of the row
   const std::vector<std::int64_t>& ops = input.trace.communications.op_id;  // in their order
@@ -180,7 +171,10 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
          .notify = NotifyOrNone(static_cast<std::uint64_t>(row.IntOr(kRow + 10, -1))),
          .stream = row.IntOr(kTaskStream, -1)});
   };
-  ScanTasks(input, TasksOf(input), kTable, columns, read);
+  ScanTasks(input, TasksOf(input), kTable,
+            "taskType, groupName, planeId, opId?, srcRank?, dstRank?, size?, transportType?,"
+            " linkType?, rdmaType?, notifyId?",
+            read);
   CheckTasksOfCollectives(input, described);
 }
 

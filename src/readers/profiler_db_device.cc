@@ -76,11 +76,10 @@ void KeepOneDevice(DbInput& input) {
 
 const io::KeptRows& TasksOf(DbInput& input) {
   if (!input.tasks) {
-    std::vector<std::string> columns;
-    for (const char* column : {"startNs", "endNs", "taskType", "streamId", "connectionId",
-                               "modelId", "taskId", "deviceId", "globalTaskId"})
-      columns.push_back(ColumnOrNull(input.database, "TASK", column));
-    input.tasks = input.database.Keep(columns, "TASK");
+    constexpr std::string_view kColumns =
+        "startNs?, endNs?, taskType?, streamId?, connectionId?, modelId?, taskId?, deviceId?,"
+        " globalTaskId?";
+    input.tasks = input.database.Keep(ColumnsOf(input.database, "TASK", kColumns), "TASK");
     KeepOneDevice(input);
   }
   return *input.tasks;
@@ -164,9 +163,9 @@ class CollectiveTasks {
   static std::vector<std::int64_t> Numbers(const io::Database& database, const char* table,
                                            const char* column) {
     std::vector<std::int64_t> numbers;
-    if (!database.HasTable(table)) return numbers;
     numbers.reserve(database.ApproximateRows(table));
-    database.Scan(column, table, [&](const io::Row& row) { numbers.push_back(row.IntOr(0, 0)); });
+    ScanTable(database, table, column,
+              [&](const io::Row& row) { numbers.push_back(row.IntOr(0, 0)); });
     if (!std::ranges::is_sorted(numbers)) std::ranges::sort(numbers);
     return numbers;
   }
@@ -227,19 +226,14 @@ void ReadKernels(DbInput& input, Tables wanted) {
     return;
   }
   RequireColumnsOfWork(input);
-  std::vector<std::string> columns = {"name", "opType", "taskType"};
-  const auto add = [&](std::initializer_list<const char*> names) {
-    for (const char* name : names)
-      columns.push_back(ColumnOrNull(input.database, "COMPUTE_TASK_INFO", name));
-  };
-  add({"inputShapes"});
+  std::string columns = "name, opType, taskType, inputShapes?";
   const bool with_tensors = Intersects(wanted, Tables::kKernelTensors);
   const bool with_loads = Intersects(wanted, Tables::kKernelLoads);
   if (with_tensors)
-    add({"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"});
+    columns += ", inputDataTypes?, inputFormats?, outputShapes?, outputFormats?, hf32Eligible?";
   const int load = with_tensors ? kRow + 9 : kRow + 4;  // its first column
   if (with_loads)
-    add({"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim", "attrInfo"});
+    columns += ", outputDataTypes?, blockNum?, blockDim?, mixBlockNum?, mixBlockDim?, attrInfo?";
   const std::size_t rows = input.database.ApproximateRows("COMPUTE_TASK_INFO");
   input.trace.kernels.Reserve(rows);
   if (with_loads) input.trace.kernel_loads.Reserve(rows);
@@ -297,7 +291,6 @@ void ReadScheduleKernels(DbInput& input) {
   constexpr const char* kTable = "COMMUNICATION_SCHEDULE_TASK_INFO";
   if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
   RequireColumns(input, "TASK", {"startNs", "endNs", "streamId", "connectionId", "globalTaskId"});
-  const std::vector<std::string> columns = {"name", ColumnOrNull(input.database, kTable, "opType")};
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, kTaskStart, kTaskEnd, "TASK");
     if (!span) return;
@@ -310,7 +303,7 @@ void ReadScheduleKernels(DbInput& input) {
          .stream = row.IntOr(kTaskStream, -1),
          .link = Link(row, kTaskConnection)});
   };
-  ScanTasks(input, TasksOf(input), kTable, columns, read);
+  ScanTasks(input, TasksOf(input), kTable, "name, opType?", read);
 }
 
 void ReadCoreClocks(DbInput& input) {
@@ -336,8 +329,7 @@ namespace {
 // By the id of the task of a copy.
 std::unordered_map<std::int64_t, CopyDirection> ReadCopyDirections(const io::Database& database) {
   std::unordered_map<std::int64_t, CopyDirection> directions;
-  if (!database.HasTable("MEMCPY_INFO")) return directions;
-  database.Scan("globalTaskId, memcpyOperation", "MEMCPY_INFO", [&](const io::Row& row) {
+  ScanTable(database, "MEMCPY_INFO", "globalTaskId, memcpyOperation", [&](const io::Row& row) {
     directions[row.IntOr(0, -1)] = CopyDirectionOf(row.IntOr(1, -1));
   });
   return directions;

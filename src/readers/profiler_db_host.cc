@@ -31,9 +31,8 @@ class ConnectionSets {
   };
 
   explicit ConnectionSets(DbInput& input) {
-    if (!input.database.HasTable("CONNECTION_IDS")) return;
     members_.reserve(input.database.ApproximateRows("CONNECTION_IDS"));
-    input.database.Scan("id, connectionId", "CONNECTION_IDS NOT INDEXED", [&](const io::Row& row) {
+    ScanTable(input.database, "CONNECTION_IDS", "id, connectionId", [&](const io::Row& row) {
       const auto set = row.Int(0);
       const auto connection = row.Int(1);
       if (set && connection)
@@ -91,13 +90,10 @@ struct ApiTypes {
   std::int64_t op = 50001, queue = 50002, python = 50003;
 
   explicit ApiTypes(const io::Database& database) {
-    if (!database.HasTable("ENUM_API_TYPE")) return;
-    io::Statement rows = database.Query("SELECT id, name FROM ENUM_API_TYPE");
-    while (rows.Step()) {
-      const std::string_view name = rows.Text(1);
-      if (name == "op") op = rows.IntOr(0, op);
-      if (name == "queue") queue = rows.IntOr(0, queue);
-      if (name == "trace") python = rows.IntOr(0, python);
+    for (const auto& [number, name] : NamesOfNumbers(database, "ENUM_API_TYPE")) {
+      if (name == "op") op = number;
+      if (name == "queue") queue = number;
+      if (name == "trace") python = number;
     }
   }
 };
@@ -178,18 +174,16 @@ class HostReader {
   void Read() {
     Reserve();
     std::string columns = "startNs, endNs, name, globalTid, connectionId, type";
-    const auto add = [&](Tables tables, const char* name) {
-      if (Wants(tables)) columns += ", " + ColumnOrNull(input_.database, "PYTORCH_API", name);
-    };
-    add(kWithStacks, "callchainId");
-    add(Tables::kOpDetails, "inputShapes");
-    add(Tables::kOpDetails, "inputDtypes");
+    if (Wants(kWithStacks)) columns += ", callchainId?";
+    if (Wants(Tables::kOpDetails)) columns += ", inputShapes?, inputDtypes?";
     // Not IN, which looks into a table; most rows are of Python.
     std::string kinds = fmt::format("type = {}", types_.op);
     if (Wants(Tables::kPythonCalls)) kinds = fmt::format("type = {} OR ", types_.python) + kinds;
     if (Wants(Tables::kQueuedWork)) kinds += fmt::format(" OR type = {}", types_.queue);
-    input_.database.Scan(columns, "PYTORCH_API NOT INDEXED WHERE type IS NULL OR " + kinds,
-                         [&](const io::Row& row) { ReadRow(row); });
+    ScanSpans(
+        input_, "PYTORCH_API", columns,
+        [&](const DbSpan& span, const io::Row& row) { ReadRow(span, row); },
+        " WHERE type IS NULL OR " + kinds);
     backward_.Finish(Wants(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
     if (has_repeated_) DropOthersRepeated();
@@ -239,9 +233,7 @@ class HostReader {
     });
   }
 
-  void ReadRow(const io::Row& row) {
-    const auto span = ReadSpan(input_, row, 0, 1, "PYTORCH_API");
-    if (!span) return;
+  void ReadRow(const DbSpan& span, const io::Row& row) {
     CountIfNull(input_, row, 5, "type", "PYTORCH_API", "what a row is of");
     if (row.IsNull(5)) return;
     CountIfNull(input_, row, 3, "globalTid", "PYTORCH_API", "the thread of an operator");
@@ -255,14 +247,14 @@ class HostReader {
       if (set.empty()) return;
       const StringId work = input_.strings.Text(row, 2);
       const bool is_work = input_.trace.strings.View(work).starts_with("Dequeue");
-      queue_.push_back({set.front().connection, is_work, span->start, span->dur, pid, tid, work});
+      queue_.push_back({set.front().connection, is_work, span.start, span.dur, pid, tid, work});
       return;
     }
     const std::int32_t track = tracks_.Of(pid, tid);
     const StringId name = FilledText(input_, row, 2, "name", "PYTORCH_API");
     if (type == types_.python) {
       input_.trace.python_calls.Append(
-          {.start = span->start, .dur = span->dur, .name = name, .track = track});
+          {.start = span.start, .dur = span.dur, .name = name, .track = track});
       return;
     }
     if (!row.IsNull(4) && set.empty() && Wants(Tables::kLaunches)) {
@@ -272,7 +264,7 @@ class HostReader {
                                 : "table CONNECTION_IDS is missing"),
           input_.database.name());
     }
-    HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
+    HostOps::Row op{.start = span.start, .dur = span.dur, .name = name, .track = track};
     if (IsRepeated(op)) return;
     if (Wants(Tables::kOpDetails)) ReadDetails(row, op);
     if (!stacks_.Empty() && !row.IsNull(6)) {
@@ -287,8 +279,8 @@ class HostReader {
     }
     for (const auto& [id, connection] : set) {
       input_.trace.launches.Append(
-          {.link = connection, .host_time = span->start, .host_track = track});
-      backward_.Add(connection, {span->start, track, tid});
+          {.link = connection, .host_time = span.start, .host_track = track});
+      backward_.Add(connection, {span.start, track, tid});
     }
   }
 

@@ -12,25 +12,13 @@
 namespace mpa::readers {
 namespace {
 
-io::KeptRows TasksWithDetails(const DbInput& input) {
-  const io::Database& database = input.database;
-  return database.Keep(
-      {"startNs", "endNs", "deviceId", "modelId", "streamId",
-       ColumnOrNull(database, "TASK", "contextId"), ColumnOrNull(database, "TASK", "taskId"),
-       "connectionId", "taskType", "globalTaskId"},
-      "TASK");
-}
-
 // `table` contains what each task ran. Columns that it lacks are empty.
 void ListTasks(DbInput& input, const io::KeptRows& tasks, const char* table) {
   if (!input.database.HasTable(table)) return;
-  std::vector<std::string> columns = {"name"};
-  for (const char* column :
-       {"opType", "taskType", "opState", "inputShapes", "inputDataTypes", "inputFormats",
-        "outputShapes", "outputDataTypes", "outputFormats", "hf32Eligible", "blockNum", "blockDim",
-        "mixBlockNum", "mixBlockDim"}) {
-    columns.push_back(ColumnOrNull(input.database, table, column));
-  }
+  constexpr std::string_view kColumns =
+      "name, opType?, taskType?, opState?, inputShapes?, inputDataTypes?, inputFormats?,"
+      " outputShapes?, outputDataTypes?, outputFormats?, hf32Eligible?, blockNum?, blockDim?,"
+      " mixBlockNum?, mixBlockDim?";
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
@@ -64,7 +52,7 @@ void ListTasks(DbInput& input, const io::KeptRows& tasks, const char* table) {
                                         .task = NumberOrNone(row, 6),
                                         .link = Link(row, 7)}});
   };
-  ScanTasks(input, tasks, table, columns, read);
+  ScanTasks(input, tasks, table, kColumns, read);
 }
 
 // The device and the model of the tasks of a connection; -1 where they differ.
@@ -74,16 +62,14 @@ struct TaskOwner {
 
 std::unordered_map<std::int64_t, TaskOwner> OwnersOfConnections(DbInput& input) {
   std::unordered_map<std::int64_t, TaskOwner> owners;
-  if (!input.database.HasTable("TASK")) return owners;
-  input.database.Scan(
-      "connectionId, deviceId, modelId", "TASK NOT INDEXED", [&](const io::Row& row) {
-        const std::int64_t link = Link(row, 0), device = row.IntOr(1, -1), model = row.IntOr(2, -1);
-        if (link < 0) return;
-        const auto [found, is_new] = owners.try_emplace(link, TaskOwner{device, model});
-        if (is_new) return;
-        if (found->second.device != device) found->second.device = -1;
-        if (found->second.model != model) found->second.model = -1;
-      });
+  ScanTable(input.database, "TASK", "connectionId, deviceId, modelId", [&](const io::Row& row) {
+    const std::int64_t link = Link(row, 0), device = row.IntOr(1, -1), model = row.IntOr(2, -1);
+    if (link < 0) return;
+    const auto [found, is_new] = owners.try_emplace(link, TaskOwner{device, model});
+    if (is_new) return;
+    if (found->second.device != device) found->second.device = -1;
+    if (found->second.model != model) found->second.model = -1;
+  });
   return owners;
 }
 
@@ -91,9 +77,7 @@ void ListCollectives(DbInput& input) {
   if (!input.database.HasTable("COMMUNICATION_OP")) return;
   const auto owners = OwnersOfConnections(input);
   const StringId core = input.trace.strings.Intern("COMMUNICATION");
-  const auto read = [&](const io::Row& row) {
-    const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
-    if (!span) return;
+  const auto read = [&](const DbSpan& span, const io::Row& row) {
     const std::int64_t link = Link(row, 4);
     const auto owner = owners.find(link);
     input.trace.listed_kernels.Append(
@@ -101,28 +85,28 @@ void ListCollectives(DbInput& input) {
           .op_type = RecordedText(input.strings.Text(row, 3), input.trace.strings),
           .core = core,
           .blocks = 0},
-         {.start = span->start,
-          .dur = span->dur,
+         {.start = span.start,
+          .dur = span.dur,
           .device = owner == owners.end() ? -1 : owner->second.device,
           .model = owner == owners.end() ? -1 : owner->second.model,
           .link = link}});
   };
-  input.database.Scan("startNs, endNs, opName, opType, connectionId", "COMMUNICATION_OP", read);
+  ScanSpans(input, "COMMUNICATION_OP", "startNs, endNs, opName, opType, connectionId", read);
 }
 
 void ListCounters(DbInput& input) {
-  if (!input.database.HasTable("TASK_PMU_INFO")) return;
   ListedKernels& kernels = input.trace.listed_kernels;
   std::unordered_map<std::int64_t, std::size_t> rows;  // of the tasks
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     if (kernels.id[i] >= 0) rows[kernels.id[i]] = i;
   }
   std::vector<double> of_others;
-  input.database.Scan("globalTaskId, name, value", "TASK_PMU_INFO", [&](const io::Row& row) {
+  const auto read = [&](const io::Row& row) {
     const auto kernel = rows.find(row.IntOr(0, -1));
     SetCounter(input.strings.Text(row, 1), row.RealOr(2, 0), input.trace.counter_names,
                kernel != rows.end() ? kernels.counters[kernel->second] : of_others);
-  });
+  };
+  ScanTable(input.database, "TASK_PMU_INFO", "globalTaskId, name, value", read);
 }
 
 }  // namespace
@@ -132,7 +116,11 @@ void ReadListedKernels(DbInput& input) {
   const io::Database& database = input.database;
   if (database.HasTable("TASK") &&
       (database.HasTable(kTables[0]) || database.HasTable(kTables[1]))) {
-    const io::KeptRows tasks = TasksWithDetails(input);
+    const io::KeptRows tasks =
+        database.Keep(ColumnsOf(database, "TASK",
+                                "startNs, endNs, deviceId, modelId, streamId, contextId?, taskId?,"
+                                " connectionId, taskType, globalTaskId"),
+                      "TASK");
     for (const char* table : kTables) ListTasks(input, tasks, table);
   }
   ListCollectives(input);

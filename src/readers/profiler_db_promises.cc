@@ -324,10 +324,8 @@ void CheckPromisesOfTables(DbInput& input, Tables wanted) {
 void CheckDetails(DbInput& input, const std::vector<std::int64_t>& detailed) {
   // Of the tasks of one launch at least one has details; those of collectives have others.
   std::vector<std::int64_t> of_collectives;
-  if (input.database.HasTable("COMMUNICATION_OP")) {
-    input.database.Scan("connectionId", "COMMUNICATION_OP",
-                        [&](const io::Row& row) { of_collectives.push_back(Link(row, 0)); });
-  }
+  ScanTable(input.database, "COMMUNICATION_OP", "connectionId",
+            [&](const io::Row& row) { of_collectives.push_back(Link(row, 0)); });
   if (HasRows(input.database, "COMMUNICATION_SCHEDULE_TASK_INFO")) return;
   ByNumber<char> has_details(detailed);
   ByNumber<char> is_collective(of_collectives);

@@ -24,11 +24,9 @@ std::map<std::int64_t, std::string> ReadLevels(const io::Database& database) {
                                                                  {"runtime", "Runtime"}};
   std::map<std::int64_t, std::string> levels = {
       {20000, "AscendCL"}, {15000, "Model"}, {10000, "Node"}, {5500, "Hccl"}, {5000, "Runtime"}};
-  if (!database.HasTable("ENUM_API_TYPE")) return levels;
-  io::Statement rows = database.Query("SELECT id, name FROM ENUM_API_TYPE");
-  while (rows.Step()) {
-    const auto name = names.find(rows.Text(1));
-    if (const auto id = rows.Int(0); id && name != names.end()) levels[*id] = name->second;
+  for (const auto& [number, name] : NamesOfNumbers(database, "ENUM_API_TYPE")) {
+    const auto level = names.find(name);
+    if (level != names.end()) levels[number] = level->second;
   }
   return levels;
 }
@@ -84,9 +82,8 @@ using Owners = std::unordered_map<std::int64_t, std::optional<Owner>>;
 
 Owners ConnectionsOfCollectives(const io::Database& database) {
   Owners owners;
-  if (!database.HasTable("COMMUNICATION_OP")) return owners;
-  database.Scan("connectionId", "COMMUNICATION_OP NOT INDEXED",
-                [&](const io::Row& row) { owners.try_emplace(Link(row, 0)); });
+  ScanTable(database, "COMMUNICATION_OP", "connectionId",
+            [&](const io::Row& row) { owners.try_emplace(Link(row, 0)); });
   return owners;
 }
 
@@ -136,16 +133,13 @@ void ReadCollectiveRuns(DbInput& input, Owners& owners) {
 
 void ReadHostCalls(DbInput& input, Tables wanted) {
   ReadSession(input);
-  if (!input.database.HasTable("CANN_API")) return;
   // Threads and connections tie calls to other tables, which others do not want to have.
   const bool alone = (wanted & (Tables::kHostCalls | Tables::kSteps)) == wanted;
   input.trace.host_calls.Reserve(input.database.ApproximateRows("CANN_API"));
   CallNames names(input);
   TrackNumbers tracks(input.trace.tracks);
-  const auto read = [&](const io::Row& row) {
-    const auto span = ReadSpan(input, row, 0, 1, "CANN_API");
-    if (!span) return;
-    HostCalls::Row call{.start = span->start, .dur = span->dur, .name = names.Of(row, 2, 3)};
+  const auto read = [&](const DbSpan& span, const io::Row& row) {
+    HostCalls::Row call{.start = span.start, .dur = span.dur, .name = names.Of(row, 2, 3)};
     if (!alone) {
       const std::int64_t thread = row.IntOr(4, 0);
       call.track = tracks.Of(thread >> 32, thread & 0xffffffff);
@@ -153,9 +147,10 @@ void ReadHostCalls(DbInput& input, Tables wanted) {
     }
     input.trace.host_calls.Append(call);
   };
-  input.database.Scan(
-      fmt::format("startNs, endNs, type, name{}", alone ? "" : ", globalTid, connectionId"),
-      "CANN_API NOT INDEXED", read);
+  ScanSpans(
+      input, "CANN_API",
+      alone ? "startNs, endNs, type, name" : "startNs, endNs, type, name, globalTid, connectionId",
+      read);
 }
 
 void ReadDeviceRuns(DbInput& input) {

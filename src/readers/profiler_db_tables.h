@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -88,10 +90,13 @@ void ReadDeviceRuns(DbInput& input);
 /// GC_RECORD.
 void ReadGarbageCollections(DbInput& input);
 
-/// For a query: a column that some versions do not write, NULL in these. `alias` is that of the
-/// table in the query.
-std::string ColumnOrNull(const io::Database& database, std::string_view table,
-                         std::string_view column, std::string_view alias = "");
+/// Columns for a query, listed as "startNs, endNs, opType?": those with a question mark are not
+/// written by all versions, and NULL where the table lacks them.
+std::vector<std::string> ColumnsOf(const io::Database& database, std::string_view table,
+                                   std::string_view columns);
+/// The names of the numbers in a column, as a table ENUM_* says them; none without the table.
+std::map<std::int64_t, std::string> NamesOfNumbers(const io::Database& database,
+                                                   std::string_view table);
 
 /// False for a table that is missing or empty.
 bool HasRows(const io::Database& database, std::string_view table);
@@ -133,16 +138,17 @@ void RequireColumns(const DbInput& input, const char* table,
 void CountLostRows(DbInput& input, const char* table, std::size_t lost);
 
 /// Visits `tasks` in their order, each with its row of the table: the columns of the task, the last
-/// of which is its id, then those of the row. Rows whose task is not there are counted as an issue.
+/// of which is its id, then those of the row, see ColumnsOf(). Rows whose task is not there are
+/// counted as an issue.
 template <typename Visit>
 void ScanTasks(DbInput& input, const io::KeptRows& tasks, const char* table,
-               const std::vector<std::string>& columns, Visit visit) {
+               std::string_view columns, Visit visit) {
   std::size_t found = 0;
-  const std::size_t rows =
-      input.database.Join(tasks, columns, table, "globalTaskId", [&](const io::Row& row) {
-        ++found;
-        visit(row);
-      });
+  const std::size_t rows = input.database.Join(tasks, ColumnsOf(input.database, table, columns),
+                                               table, "globalTaskId", [&](const io::Row& row) {
+                                                 ++found;
+                                                 visit(row);
+                                               });
   if (rows > found) CountLostRows(input, table, rows - found);
 }
 
@@ -165,6 +171,16 @@ void CountRow(DbInput& input, std::string_view what, std::string_view table);
 void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
                  const char* table, const char* lost);
 
+/// Visits the rows of a table in their order, with columns as ColumnsOf() takes them; none without
+/// the table. `where` is empty or " WHERE ..."
+template <typename Visit>
+void ScanTable(const io::Database& database, std::string_view table, std::string_view columns,
+               Visit visit, std::string_view where = "") {
+  if (!database.HasTable(table)) return;
+  database.Scan(fmt::format("{}", fmt::join(ColumnsOf(database, table, columns), ", ")),
+                fmt::format("{} NOT INDEXED{}", table, where), visit);
+}
+
 /// The text of a column that profilers always fill; NULL is counted as an issue.
 StringId FilledText(DbInput& input, const io::Row& row, int column, const char* name,
                     const char* table);
@@ -178,5 +194,14 @@ struct DbSpan {
 };
 std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_column, int end_column,
                                std::string_view table);
+/// ScanTable() of the rows that have a span in their first two columns: visit(span, row).
+template <typename Visit>
+void ScanSpans(DbInput& input, std::string_view table, std::string_view columns, Visit visit,
+               std::string_view where = "") {
+  const auto read = [&](const io::Row& row) {
+    if (const auto span = ReadSpan(input, row, 0, 1, table)) visit(*span, row);
+  };
+  ScanTable(input.database, table, columns, read, where);
+}
 
 }  // namespace mpa::readers

@@ -217,13 +217,13 @@ void FillTransfers(const Session& session, RankTrace& trace) {
 }
 
 void FillKernelStatistics(const Session& session, RankTrace& trace) {
-  for (const raw::KernelSum& sum : raw::SumKernels(session)) {
-    trace.kernel_statistics.Append({.op_type = sum.op_type,
-                                    .core = sum.core,
-                                    .count = sum.count,
-                                    .total = std::llround(sum.total),
-                                    .min = std::llround(sum.shortest),
-                                    .max = std::llround(sum.longest)});
+  for (const raw::KernelStatistic& row : raw::SumKernels(session)) {
+    trace.kernel_statistics.Append({.op_type = row.op_type,
+                                    .core = row.core,
+                                    .count = row.durations.count,
+                                    .total = std::llround(row.durations.sum),
+                                    .min = std::llround(row.durations.min),
+                                    .max = std::llround(row.durations.max)});
   }
 }
 

@@ -30,14 +30,6 @@ double Quartile(const Values& values, std::int64_t count, std::int64_t quarters)
 
 }  // namespace
 
-void DurationSums::Add(const DurationSums& other) {
-  if (other.count == 0) return;
-  min = count == 0 ? other.min : std::min(min, other.min);
-  max = count == 0 ? other.max : std::max(max, other.max);
-  count += other.count;
-  sum += other.sum;
-}
-
 DurationSample::DurationSample(std::vector<TimeNs> values) {
   std::ranges::sort(values);
   for (const TimeNs value : values) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "mpa/base/amounts.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/quantiles.h"
@@ -24,16 +25,10 @@ void Sort(std::vector<RankValue>& values) { StableSort(values, {}, &RankValue::v
 }  // namespace
 
 std::vector<RankValue> MeansOfRanks(const std::vector<RankValue>& values) {
-  struct Sum {
-    double values = 0, count = 0;
-  };
-  std::map<RankId, Sum> sums;
-  for (const RankValue& value : values) {
-    sums[value.rank].values += value.value;
-    ++sums[value.rank].count;
-  }
+  std::map<RankId, Tally<double>> of_ranks;
+  for (const RankValue& value : values) of_ranks[value.rank].AddOne(value.value);
   std::vector<RankValue> means;
-  for (const auto& [rank, sum] : sums) means.push_back({rank, sum.values / sum.count});
+  for (const auto& [rank, of_rank] : of_ranks) means.push_back({rank, of_rank.Mean()});
   return means;
 }
 

@@ -14,7 +14,6 @@
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/memory_copies.h"
-#include "mpa/measure/overall_metrics.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/transfer_times.h"
 #include "mpa/model/collective_tasks.h"
@@ -28,9 +27,9 @@ struct MovedOver {
   std::string_view kind = {};  // of the link; empty: not recorded
 };
 
-class LinkSums {
+class LinkSummer {
  public:
-  LinkSums(const RankTrace& trace, const Intervals& exposed) : trace_(trace), exposed_(exposed) {}
+  LinkSummer(const RankTrace& trace, const Intervals& exposed) : trace_(trace), exposed_(exposed) {}
 
   std::vector<LinkSum> Find() && {
     const CommTasks& tasks = trace_.comm_tasks;
@@ -41,8 +40,7 @@ class LinkSums {
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       if (operations[i] < 0 || !HasPeer(trace_, i) || !MovesData(trace_, i)) continue;
       MovedOver& use = uses[{operations[i], tasks.transport[i]}][tasks.peer[i]];
-      use.traffic.bytes += tasks.bytes[i];
-      use.traffic.time += times[i];
+      use.traffic.Add({1, tasks.bytes[i], times[i]});
       use.kind = trace_.strings.View(tasks.link_type[i]);
     }
     for (auto& [of, links] : uses) {
@@ -75,11 +73,9 @@ class LinkSums {
       sum.transport = trace_.strings.View(transport);
       sum.kind = of_link.kind;
       sum.peer = peer;
-      sum.bytes += use.bytes;
-      sum.time += use.time;
+      sum.all.Add(use);
       if (links.size() == 1) {
-        sum.alone_bytes += use.bytes;
-        sum.alone_time += use.time;
+        sum.alone.Add(use);
         sum.alone_exposed += std::min(exposed, use.time);
       } else if (link == longest) {
         std::vector<TimeNs> others;
@@ -99,7 +95,7 @@ class LinkSums {
 }  // namespace
 
 std::vector<LinkSum> LinkSumsOf(const RankTrace& trace, const Intervals& exposed) {
-  return LinkSums(trace, exposed).Find();
+  return LinkSummer(trace, exposed).Find();
 }
 
 LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
@@ -116,8 +112,7 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
       const RankId peer = group->ranks[at];
       const Ends ends{sum.transport, std::min(rank.rank, peer), std::max(rank.rank, peer)};
       MovedOver& use = links[ends];
-      use.traffic.bytes += sum.bytes;
-      use.traffic.time += sum.time;
+      use.traffic.Add(sum.all);
       if (!sum.kind.empty()) use.kind = sum.kind;
       sums[ends].emplace_back(&sum, std::max<std::size_t>(1, rank.steps));
     }
@@ -136,9 +131,9 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
     if (slow.speed >= kSlowLinkShare * slow.usual) continue;
     for (const auto& [sum, steps] : sums[ends]) {
       const auto usual_time =
-          static_cast<TimeNs>(static_cast<double>(sum->alone_bytes) / slow.usual);
+          static_cast<TimeNs>(static_cast<double>(sum->alone.bytes) / slow.usual);
       const TimeNs alone =
-          std::min(sum->alone_exposed, std::max<TimeNs>(0, sum->alone_time - usual_time));
+          std::min(sum->alone_exposed, std::max<TimeNs>(0, sum->alone.time - usual_time));
       slow.cost = std::max(slow.cost, (sum->lead + alone) / static_cast<TimeNs>(steps));
     }
     found.slow.push_back(std::move(slow));

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/report/change_tree.h"
 
 namespace mpa {
 
-/// Time and calls.
-struct TimeAndCalls {
-  std::int64_t ns = 0, calls = 0;
-
-  friend bool operator==(const TimeAndCalls&, const TimeAndCalls&) = default;
-};
-using TimesByName = std::map<std::string, TimeAndCalls, std::less<>>;
+/// Times, and the calls that they are of.
+using TimesByName = std::map<std::string, TimeAndCount, std::less<>>;
 
 /// What the account of one side says.
 struct AccountTimes {

@@ -8,24 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/measure/kernel_category.h"
 
 namespace mpa {
-
-struct TimeAndCount {
-  TimeNs time = 0;
-  std::int64_t count = 0;
-
-  TimeAndCount operator+(const TimeAndCount& other) const {
-    return {time + other.time, count + other.count};
-  }
-  void Add(TimeNs more) {
-    time += more;
-    ++count;
-  }
-};
 
 /// A kernel that computes and communicates at once.
 struct Mc2Kernel {
@@ -55,17 +43,6 @@ struct GroupTime {
 struct GroupOverlap {
   std::string first, second;  ///< process groups' names, or else the groups'
   TimeNs time = 0;
-};
-
-/// Bytes moved and the time it took.
-struct Traffic {
-  std::int64_t bytes = 0;
-  TimeNs time = 0;
-
-  /// GB/s; a byte per nanosecond is 1 GB/s.
-  double GigabytesPerSecond() const {
-    return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0.0;
-  }
 };
 
 /// The overall picture of one rank. computing + exposed_communication + lccl + free = e2e, and

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/base/time.h"
 #include "mpa/raw/session.h"
 
@@ -94,11 +95,9 @@ class KernelDetails {
 /// known.
 bool HasMixedCores(std::string_view chip);
 
-/// Durations in µs. The mean runs along with the sum of squared distances from it, so that no
+/// Durations. Their mean in us runs along with the sum of squared distances from it, so that no
 /// second pass is needed.
-struct CallSum {
-  std::int64_t count = 0;
-  TimeNs total = 0, shortest = 0, longest = 0;
+struct CallSum : Tally<TimeNs> {
   double mean = 0, squares = 0;
 
   void Add(TimeNs dur);

@@ -147,7 +147,7 @@ struct Session {
   DeviceMemory device_memory;
   ModuleMemory module_memory;
   OpMemory op_memory;
-  Traffic traffic;
+  TrafficTables traffic;
   L2CacheUse l2_cache;
   Marks marks;
   ModelIterations model_iterations;  ///< by the step marks of ts_track, tag 0 and 1

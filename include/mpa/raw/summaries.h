@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/model/communication_summary.h"
 #include "mpa/model/step_tables.h"
 #include "mpa/raw/session.h"
@@ -42,17 +43,16 @@ struct OperatorTimes {
 OperatorTimes SumOperatorTimes(const Session& session);
 
 /// The kernels of one type on one kind of core of a device: a row of op_statistic.csv. Times in ns.
-struct KernelSum {
+struct KernelStatistic {
   std::int64_t device = 0;
   StringId op_type{}, core{};
-  std::int64_t count = 0;
-  double total = 0, shortest = 0, longest = 0;
+  Tally<double> durations;
   double average = 0;  ///< whole where all durations are whole, rounded down
 };
 
 /// By device, the longest total first. Kernels without a type and pieces of collectives are left
 /// out.
-std::vector<KernelSum> SumKernels(const Session& session);
+std::vector<KernelStatistic> SumKernels(const Session& session);
 
 /// One row of operator_memory.csv: the life of an allocation. Times in ns, sizes in bytes; -1: it
 /// was not given back while the capture ran.

@@ -115,7 +115,7 @@ struct L2CacheUseFields {
 };
 struct L2CacheUse : Table<L2CacheUseFields> {};
 
-struct Traffic {
+struct TrafficTables {
   HccsTraffic hccs;
   PcieTraffic pcie;
   NetworkTraffic nic, roce;

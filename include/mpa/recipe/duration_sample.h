@@ -6,18 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/base/time.h"
 #include "mpa/report/member_columns.h"
 
 namespace mpa {
 
-/// Durations that a capture only sums up, in ns; all zero without any.
-struct DurationSums {
-  std::int64_t count = 0;
-  TimeNs sum = 0, min = 0, max = 0;
-
-  void Add(const DurationSums& other);
-};
+/// Durations that a capture only sums up, in ns.
+using DurationSums = Tally<TimeNs>;
 
 /// Durations in ascending order, each with the times that it occurs: the samples of many ranks can
 /// be put together, and take the less room the more of them are equal. Of some durations only the

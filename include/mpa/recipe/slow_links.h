@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/collectives/instances.h"
@@ -21,14 +22,13 @@ struct LinkSum {
   std::string group, transport;
   std::string kind;        ///< "HCCS"; empty: not recorded
   std::int32_t peer = -1;  ///< within the group
-  std::int64_t bytes = 0;
-  TimeNs time = 0;
+  Traffic all{};
   /// By which this link was slower than the median of the others of its operations, while nothing
   /// was computed.
   TimeNs lead = 0;
   /// Of operations without other links.
-  std::int64_t alone_bytes = 0;
-  TimeNs alone_time = 0, alone_exposed = 0;
+  Traffic alone{};
+  TimeNs alone_exposed = 0;
 };
 
 /// `exposed`: when nothing but communication ran.

@@ -108,9 +108,9 @@ class LinkCauses : Finder {
       LinkTimes& of_operation = times[job_.operations.of_rank[rank][transfers[first].operation]];
       for (std::size_t i = first; i < last; ++i) {
         const Link link = speeds_.LinkOf(rank, transfers[i]);
-        const TimeNs now = transfers[i].time;
+        const TimeNs now = transfers[i].all.time;
         const auto usual = [&] {
-          return static_cast<TimeNs>(static_cast<double>(transfers[i].bytes) /
+          return static_cast<TimeNs>(static_cast<double>(transfers[i].all.bytes) /
                                      speeds_.UsualOf(link));
         };
         const TimeNs then = speeds_.IsSlow(link) ? std::min(now, usual()) : now;

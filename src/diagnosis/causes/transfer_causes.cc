@@ -52,11 +52,12 @@ class TransferCauses : Finder {
   }
 
   // Tasks that have something in common against those of the same transport that have it not.
-  void AddCompared(const FindingType& finding, TaskSum PeerTransfer::*part, double ratio,
+  void AddCompared(const FindingType& finding, Traffic PeerTransfer::*part, double ratio,
                    const MetricInfo& metric) {
     for (const auto& [transport, tasks] : CompareTasks(job_.ranks, part)) {
       if (!tasks.AreSlower(ratio, thresholds_)) continue;
-      const double own = tasks.with.Bandwidth(), usual = tasks.without.Bandwidth();
+      const double own = tasks.with.GigabytesPerSecond(),
+                   usual = tasks.without.GigabytesPerSecond();
       Finding candidate = NewFinding(job_, finding, transport);
       std::vector<TimeNs> less(job_.operations.all.size(), 0);
       for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
@@ -131,7 +132,7 @@ class TransferCauses : Finder {
     if (said != settings.end()) buffer = std::strtod(said->second.c_str(), nullptr) * (1 << 20);
     if (buffer <= 0) return;
     struct Sizes {
-      TaskSum fits, exceeds;
+      Traffic fits, exceeds;
       std::vector<std::size_t> large;
     };
     std::map<std::string, Sizes> by_kind;  // and group
@@ -144,11 +145,12 @@ class TransferCauses : Finder {
       if (static_cast<double>(bytes) * thresholds_[kBufferReach] < buffer) continue;
       Sizes& sizes = by_kind[operation.kind + "/" + operation.group];
       const bool is_large = static_cast<double>(bytes) > buffer;
-      Add({1, bytes, PostOf(job_, i)}, is_large ? sizes.exceeds : sizes.fits);
+      (is_large ? sizes.exceeds : sizes.fits).Add({1, bytes, PostOf(job_, i)});
       if (is_large) sizes.large.push_back(i);
     }
     for (const auto& [kind, sizes] : by_kind) {
-      const double own = sizes.exceeds.Bandwidth(), usual = sizes.fits.Bandwidth();
+      const double own = sizes.exceeds.GigabytesPerSecond(),
+                   usual = sizes.fits.GigabytesPerSecond();
       const auto fewest = static_cast<double>(std::min(sizes.exceeds.count, sizes.fits.count));
       if (fewest < thresholds_[kComparedTasks] || own >= thresholds_[kBufferRatio] * usual)
         continue;
@@ -165,56 +167,47 @@ class TransferCauses : Finder {
   }
 };
 
-TaskSum Less(const PeerTransfer& transfer, const TaskSum& part) {
-  return {transfer.count - part.count, transfer.bytes - part.bytes, transfer.time - part.time};
+Traffic Less(const Traffic& all, const Traffic& part) {
+  return {all.count - part.count, all.bytes - part.bytes, all.time - part.time};
 }
 
 }  // namespace
 
-double MeanSize(const TaskSum& sum) { return sum.count == 0 ? 0 : Share(sum.bytes, sum.count); }
+double MeanSize(const Traffic& sum) { return sum.count == 0 ? 0 : Share(sum.bytes, sum.count); }
 
 bool ComparedTasks::AreSlower(double ratio, const Thresholds& thresholds) const {
-  const double size = MeanSize(with), own = with.Bandwidth();
+  const double size = MeanSize(with), own = with.GigabytesPerSecond();
   const auto fewest = static_cast<double>(std::min(with.count, without.count));
   if (fewest < thresholds[kComparedTasks] || size < thresholds[kLinkLeastBytes] ||
       MeanSize(without) > thresholds[kAlikeSizes] * size)
     return false;
-  return own > 0 && own < ratio * without.Bandwidth();
+  return own > 0 && own < ratio * without.GigabytesPerSecond();
 }
 
 std::map<std::string, ComparedTasks> CompareTasks(const std::vector<DiagnosedRank>& ranks,
-                                                  TaskSum PeerTransfer::*part) {
+                                                  Traffic PeerTransfer::*part) {
   std::map<std::string, ComparedTasks> by_transport;
   for (const DiagnosedRank& rank : ranks) {
     for (const PeerTransfer& transfer : rank.part->transfers) {
       ComparedTasks& tasks = by_transport[rank.part->names[transfer.transport]];
-      Add(transfer.*part, tasks.with);
-      Add(Less(transfer, transfer.*part), tasks.without);
+      tasks.with.Add(transfer.*part);
+      tasks.without.Add(Less(transfer.all, transfer.*part));
     }
   }
   return by_transport;
 }
-
-namespace {
-
-void Add(const PeerTransfer& transfer, Traffic& traffic) {
-  traffic.bytes += transfer.bytes;
-  traffic.time += transfer.time;
-}
-
-}  // namespace
 
 LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   Traffic large;  // between cards of a host, in transfers that show the bandwidth itself
   for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
     for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
       // A small transfer shows the latency and not the bandwidth.
-      if (transfer.bytes < Whole(job_.thresholds[kLinkLeastBytes])) continue;
+      if (transfer.all.bytes < Whole(job_.thresholds[kLinkLeastBytes])) continue;
       const Link link = LinkOf(rank, transfer);
-      Add(transfer, links_[link]);
+      links_[link].Add(transfer.all);
       if (link.transport == kCardTransport &&
-          static_cast<double>(transfer.bytes) >= job_.thresholds[kPortBytes])
-        Add(transfer, large);
+          static_cast<double>(transfer.all.bytes) >= job_.thresholds[kPortBytes])
+        large.Add(transfer.all);
     }
   }
   std::map<std::string, std::vector<double>> by_transport;
@@ -255,13 +248,13 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
         part.transfers, [&](const PeerTransfer& row) { return row.operation < member.collective; });
     TimeNs through_port = 0;
     for (; at != part.transfers.end() && at->operation == member.collective; ++at) {
-      data.bytes = std::max(data.bytes, at->bytes);
+      data.bytes = std::max(data.bytes, at->all.bytes);
       const auto usual = usual_.find(part.names[at->transport]);
       if (usual == usual_.end() || usual->second <= 0) continue;
       // What a slow link takes longer is its own finding.
       const Link link = LinkOf(member.rank, *at);
       const double speed = IsSlow(link) ? links_.at(link).GigabytesPerSecond() : usual->second;
-      const auto time = static_cast<TimeNs>(static_cast<double>(at->bytes) / speed);
+      const auto time = static_cast<TimeNs>(static_cast<double>(at->all.bytes) / speed);
       through_port += usual->first == kPortTransport ? time : 0;
       data.time = std::max({data.time, time, through_port});
     }

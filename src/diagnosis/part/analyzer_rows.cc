@@ -58,15 +58,13 @@ class AnalyzerRowsMaker {
       const bool rdma = transport == "RDMA", sdma = transport == "SDMA";
       if (!rdma && !sdma) continue;
       MovedRow& row = moved[operations[i]];
-      MovedRow::Moved& sum = rdma ? row.rdma : row.sdma;
-      sum.bytes += tasks.bytes[i];
-      sum.time += tasks.dur[i];
+      const Traffic traffic{1, tasks.bytes[i], tasks.dur[i]};
+      (rdma ? row.rdma : row.sdma).Add(traffic);
       Rests& rest = rests[operations[i]];
       (rdma ? rest.rdma : rest.sdma) += tasks.dur_rest[i];
-      if (!IsOddSize(tasks.bytes[i])) continue;
-      sum.unaligned += tasks.dur[i];
-      ++sum.unaligned_tasks;
-      if (sdma) rest.unaligned += tasks.dur_rest[i];
+      if (rdma || !IsOddSize(traffic.bytes)) continue;
+      row.unaligned.Add(traffic);
+      rest.unaligned += tasks.dur_rest[i];
     }
     const StepBounds steps(trace_, kAsRecorded);
     const Communications& comms = trace_.communications;
@@ -78,7 +76,7 @@ class AnalyzerRowsMaker {
       MovedRow& row = moved[operation];
       const Rests& rest = rests[operation];
       row.sdma.time += std::llround(rest.sdma);
-      row.sdma.unaligned += std::llround(rest.unaligned);
+      row.unaligned.time += std::llround(rest.unaligned);
       row.rdma.time += std::llround(rest.rdma);
       row.name = View(comms.name[static_cast<std::size_t>(operation)]);
       const auto step = steps.OfDeviceWork(comms.link[static_cast<std::size_t>(operation)], start);

@@ -315,12 +315,9 @@ void Require(bool holds) {
 void RequireTime(TimeNs start, TimeNs dur) { Require(IsTime(start) && IsDuration(dur)); }
 
 void CheckAnalyzers(const AnalyzerRows& rows) {
-  const auto check = [](const MovedRow::Moved& moved) {
-    Require(moved.bytes >= 0 && IsDuration(moved.time) && IsDuration(moved.unaligned));
-  };
   for (const MovedRow& row : rows.moved) {
-    check(row.sdma);
-    check(row.rdma);
+    for (const Traffic* moved : {&row.sdma, &row.unaligned, &row.rdma})
+      Require(moved->bytes >= 0 && IsDuration(moved->time));
   }
   for (const AiCpuRow& row : rows.ai_cpu) Require(IsDuration(row.dur));
   for (const CollectedRow& row : rows.collected) RequireTime(row.start, row.dur);
@@ -425,7 +422,7 @@ void CheckPart(const RankDiagnosis& part) {
   }
   for (const PeerTransfer& row : part.transfers) {
     Require(row.operation < part.operations.size() && is_name(row.transport));
-    Require(row.bytes >= 0 && IsDuration(row.time) && IsDuration(row.odd.time) &&
+    Require(row.all.bytes >= 0 && IsDuration(row.all.time) && IsDuration(row.odd.time) &&
             IsDuration(row.beside.time));
   }
   for (const LongTask& row : part.long_tasks) {

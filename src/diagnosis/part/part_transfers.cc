@@ -30,12 +30,6 @@ Intervals CubeWork(const RankTrace& trace, const RankGraph& graph) {
   return trace.comm_tasks.Empty() ? Intervals{} : Union(std::move(work));
 }
 
-void AddTask(std::int64_t bytes, TimeNs dur, TaskSum& sum) {
-  ++sum.count;
-  sum.bytes += bytes;
-  sum.time += dur;
-}
-
 class TransferFinder {
  public:
   TransferFinder(const RankTrace& trace,
@@ -66,12 +60,11 @@ class TransferFinder {
       sum.operation = *operation;
       sum.peer = tasks_.peer[i];
       sum.transport = names_.Of(View(tasks_.transport[i]));
-      sum.bytes += tasks_.bytes[i];
-      sum.time += times_[i];
-      ++sum.count;
-      if (IsOddSize(tasks_.bytes[i])) AddTask(tasks_.bytes[i], times_[i], sum.odd);
+      const Traffic traffic{1, tasks_.bytes[i], times_[i]};
+      sum.all.Add(traffic);
+      if (IsOddSize(traffic.bytes)) sum.odd.Add(traffic);
       if (2 * LengthWithin(cube, {tasks_.start[i], EndOf(i)}) > tasks_.dur[i])
-        AddTask(tasks_.bytes[i], times_[i], sum.beside);
+        sum.beside.Add(traffic);
       by_class_[{tasks_.transport[i], std::bit_width(static_cast<std::uint64_t>(tasks_.bytes[i]))}]
           .push_back(i);
     }

@@ -18,7 +18,7 @@ struct SlowRankRow {
 
 struct SlowLinkRow {
   std::int32_t step = -1;
-  MovedRow::Moved sdma, rdma;
+  Traffic sdma, rdma;
 };
 
 struct CompileRow {
@@ -68,34 +68,29 @@ class AnalyzerSheetMaker : private SheetMaker {
 
   void AddSlowLinks() {
     using Row = SlowLinkRow;
-    using Moved = MovedRow::Moved;
     static const SheetColumns<Row> columns = {
         CountColumn<&Row::step>("step", 12, "Step"),
         RankColumn<Row>(12),
-        NumberColumn<&Row::rdma, &Moved::Bandwidth>("RDMA bandwidth(GB/s)", Format::kDecimals4, 16,
-                                                    "Size over time"),
-        NumberColumn<&Row::rdma, &Moved::Megabytes>("RDMA size(mb)", Format::kDecimals4, 16,
-                                                    "Data that was sent by RDMA"),
-        TimeColumn<&Row::rdma, &Moved::time>("RDMA time(ms)", 16, Unit::kNsShownAsMs,
-                                             "Time of these tasks"),
-        NumberColumn<&Row::sdma, &Moved::Bandwidth>("SDMA bandwidth(GB/s)", Format::kDecimals4, 16,
-                                                    "Size over time"),
-        NumberColumn<&Row::sdma, &Moved::Megabytes>("SDMA size(mb)", Format::kDecimals4, 16,
-                                                    "Data that was moved by SDMA"),
-        TimeColumn<&Row::sdma, &Moved::time>("SDMA time(ms)", 16, Unit::kNsShownAsMs,
-                                             "Time of these tasks"),
+        NumberColumn<&Row::rdma, &Traffic::GigabytesPerSecond>(
+            "RDMA bandwidth(GB/s)", Format::kDecimals4, 16, "Size over time"),
+        NumberColumn<&Row::rdma, &Traffic::Megabytes>("RDMA size(mb)", Format::kDecimals4, 16,
+                                                      "Data that was sent by RDMA"),
+        TimeColumn<&Row::rdma, &Traffic::time>("RDMA time(ms)", 16, Unit::kNsShownAsMs,
+                                               "Time of these tasks"),
+        NumberColumn<&Row::sdma, &Traffic::GigabytesPerSecond>(
+            "SDMA bandwidth(GB/s)", Format::kDecimals4, 16, "Size over time"),
+        NumberColumn<&Row::sdma, &Traffic::Megabytes>("SDMA size(mb)", Format::kDecimals4, 16,
+                                                      "Data that was moved by SDMA"),
+        TimeColumn<&Row::sdma, &Traffic::time>("SDMA time(ms)", 16, Unit::kNsShownAsMs,
+                                               "Time of these tasks"),
     };
     AddSheet(kLinkSlow.problem, columns, [&](const RankDiagnosis& part, auto add) {
       std::map<std::int32_t, Row> of_step;
-      const auto sum = [](Moved& into, const Moved& moved) {
-        into.bytes += moved.bytes;
-        into.time += moved.time;
-      };
       for (const MovedRow& moved : part.analyzers.moved) {
         Row& row = of_step[moved.step];
         row.step = moved.step;
-        sum(row.sdma, moved.sdma);
-        sum(row.rdma, moved.rdma);
+        row.sdma.Add(moved.sdma);
+        row.rdma.Add(moved.rdma);
       }
       for (const auto& [step, row] : of_step) add(row);
     });

@@ -21,7 +21,7 @@ constexpr TimeNs kResent = 4'000'000'000;
 struct Packets {
   std::int64_t total = 0, small = 0;
   TimeNs small_time = 0;
-  void Add(const MovedRow::Moved& moved, std::int64_t least) {
+  void Add(const Traffic& moved, std::int64_t least) {
     if (moved.bytes == 0) return;
     ++total;
     if (moved.bytes >= least) return;
@@ -37,7 +37,7 @@ struct PacketsRow {
 
 struct ContendedRow {
   std::string operation, transport;
-  TaskSum beside{};  // while cube cores computed
+  Traffic beside{};  // while cube cores computed
   double alone = 0;  // bandwidth of the tasks of the job that run alone, GB/s
 };
 
@@ -55,24 +55,23 @@ class TransferSheetMaker : private SheetMaker {
 
  private:
   void AddAlignment() {
-    using Moved = MovedRow::Moved;
     static const SheetColumns<MovedRow> columns = {
         TextColumn<&MovedRow::name>("op name", 36, "The operation"),
-        CountColumn<&MovedRow::sdma, &Moved::bytes>(
+        CountColumn<&MovedRow::sdma, &Traffic::bytes>(
             "total size(Byte)", 12, "Data that the operation moved by SDMA, in bytes"),
-        TimeColumn<&MovedRow::sdma, &Moved::time>("duration(us)", 16, Unit::kNsShownAsUs,
-                                                  "Time of the SDMA tasks, in us"),
-        TimeColumn<&MovedRow::sdma, &Moved::unaligned>(
+        TimeColumn<&MovedRow::sdma, &Traffic::time>("duration(us)", 16, Unit::kNsShownAsUs,
+                                                    "Time of the SDMA tasks, in us"),
+        TimeColumn<&MovedRow::unaligned, &Traffic::time>(
             "abnormal duration(us)", 16, Unit::kNsShownAsUs,
             "Time of SDMA tasks whose size is not a multiple of 512 bytes, in us"),
-        NumberColumn<&MovedRow::sdma, &Moved::Bandwidth>("bandwidth(GB/s)", Format::kDecimals4, 16,
-                                                         "Size divided by time, in GB/s"),
+        NumberColumn<&MovedRow::sdma, &Traffic::GigabytesPerSecond>(
+            "bandwidth(GB/s)", Format::kDecimals4, 16, "Size divided by time, in GB/s"),
         RankColumn<MovedRow>(12),
     };
     const auto [rows, time] = AddList(
         kCommUnaligned.problem, columns, &AnalyzerRows::moved,
-        [](const MovedRow& row) { return row.sdma.unaligned; },
-        [](const MovedRow& row) { return row.sdma.unaligned_tasks > 0; });
+        [](const MovedRow& row) { return row.unaligned.time; },
+        [](const MovedRow& row) { return row.unaligned.count > 0; });
     Note(kCommUnaligned.problem, rows, time,
          {"{} communication operators move sizes that are not multiples of 512 bytes",
           "{} 个通信算子的数据量不是 512 字节的整数倍"},
@@ -88,8 +87,9 @@ class TransferSheetMaker : private SheetMaker {
                                                  "Operations that moved data by SDMA"),
         CountColumn<&Row::sdma, &Packets::small>("Small SDMA count", 12,
                                                  "Operations that moved less than 16 MB by SDMA"),
-        NumberColumn<&Row::sdma, &Packets::SmallShare>("Small SDMA ratio", Format::kPercent, 16,
-                                                  "Share of small operations among those by SDMA"),
+        NumberColumn<&Row::sdma, &Packets::SmallShare>(
+            "Small SDMA ratio", Format::kPercent, 16,
+            "Share of small operations among those by SDMA"),
         TimeColumn<&Row::sdma, &Packets::small_time>(
             "Small SDMA duration(ms)", 16, Unit::kNsShownAsMs,
             "Time of the small operations' SDMA tasks, in ms"),
@@ -97,8 +97,9 @@ class TransferSheetMaker : private SheetMaker {
                                                  "Operations that sent data by RDMA"),
         CountColumn<&Row::rdma, &Packets::small>("Small RDMA count", 12,
                                                  "Operations that sent less than 1 MB by RDMA"),
-        NumberColumn<&Row::rdma, &Packets::SmallShare>("Small RDMA ratio", Format::kPercent, 16,
-                                                  "Share of small operations among those by RDMA"),
+        NumberColumn<&Row::rdma, &Packets::SmallShare>(
+            "Small RDMA ratio", Format::kPercent, 16,
+            "Share of small operations among those by RDMA"),
         TimeColumn<&Row::rdma, &Packets::small_time>(
             "Small RDMA duration(ms)", 16, Unit::kNsShownAsMs,
             "Time of the small operations' RDMA tasks, in ms"),
@@ -121,18 +122,17 @@ class TransferSheetMaker : private SheetMaker {
   }
 
   void AddResent() {
-    using Moved = MovedRow::Moved;
     static const SheetColumns<MovedRow> columns = {
         TextColumn<&MovedRow::name>("Op name", 36, "The operation"),
         CountColumn<&MovedRow::step>("Step id", 12, "Step"),
         RankColumn<MovedRow>(12, "Rank id"),
-        NumberColumn<&MovedRow::rdma, &Moved::Megabytes>("RDMA transmit size(MB)",
-                                                         Format::kDecimals4, 16,
-                                                         "Data that the operation sent, in MB"),
-        TimeColumn<&MovedRow::rdma, &Moved::time>("RDMA transmit time(ms)", 16, Unit::kNsShownAsMs,
-                                                  "Time of the RDMA tasks, in ms"),
-        NumberColumn<&MovedRow::rdma, &Moved::Bandwidth>("RDMA bandwidth", Format::kDecimals4, 16,
-                                                         "Size divided by time, in GB/s"),
+        NumberColumn<&MovedRow::rdma, &Traffic::Megabytes>("RDMA transmit size(MB)",
+                                                           Format::kDecimals4, 16,
+                                                           "Data that the operation sent, in MB"),
+        TimeColumn<&MovedRow::rdma, &Traffic::time>(
+            "RDMA transmit time(ms)", 16, Unit::kNsShownAsMs, "Time of the RDMA tasks, in ms"),
+        NumberColumn<&MovedRow::rdma, &Traffic::GigabytesPerSecond>(
+            "RDMA bandwidth", Format::kDecimals4, 16, "Size divided by time, in GB/s"),
     };
     const auto [rows, time] = AddList(
         kCommRetransmit.problem, columns, &AnalyzerRows::moved,
@@ -150,10 +150,10 @@ class TransferSheetMaker : private SheetMaker {
     using Row = ContendedRow;
     static const SheetColumns<Row> columns = {
         TextColumn<&Row::operation>("op name", 36, "The operation"),
-        TimeColumn<&Row::beside, &TaskSum::time>(
+        TimeColumn<&Row::beside, &Traffic::time>(
             "duration(ms)", 16, Unit::kNsShownAsMs,
             "Time of the operation's tasks that ran while cube cores computed"),
-        NumberColumn<&Row::beside, &TaskSum::Bandwidth>(
+        NumberColumn<&Row::beside, &Traffic::GigabytesPerSecond>(
             "bandwidth(GB/s)", Format::kDecimals4, 16, "Size of these tasks divided by their time"),
         NumberColumn<&Row::alone>("bandwidth alone(GB/s)", Format::kDecimals4, 16,
                                   "Bandwidth of the job's tasks that ran alone"),
@@ -166,15 +166,15 @@ class TransferSheetMaker : private SheetMaker {
     TimeNs time = 0;
     const std::int64_t rows =
         AddSheet(kCommContention.problem, columns, [&](const RankDiagnosis& part, auto add) {
-          std::map<std::pair<std::uint32_t, NameId>, TaskSum> beside;  // by operation and transport
+          std::map<std::pair<std::uint32_t, NameId>, Traffic> beside;  // by operation and transport
           for (const PeerTransfer& transfer : part.transfers)
-            Add(transfer.beside, beside[{transfer.operation, transfer.transport}]);
+            beside[{transfer.operation, transfer.transport}].Add(transfer.beside);
           for (const auto& [of, sum] : beside) {
             const std::string& transport = part.names[of.second];
             const ComparedTasks& tasks = compared.at(transport);
-            const double alone = tasks.without.Bandwidth();
+            const double alone = tasks.without.GigabytesPerSecond();
             if (sum.time == 0 || !tasks.AreSlower(ratio, diagnosis_.thresholds) ||
-                sum.Bandwidth() >= ratio * alone)
+                sum.GigabytesPerSecond() >= ratio * alone)
               continue;
             time += sum.time;
             add({part.names[part.operations[of.first].name], transport, sum, alone});

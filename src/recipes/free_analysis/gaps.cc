@@ -244,8 +244,8 @@ std::string LaunchText(const Interval& before, const Interval& behind) {
 
 }  // namespace
 
-Reason ReasonOf(const Gap& gap, std::string_view runtime) {
-  Reason reason;
+GapReason ReasonOf(const Gap& gap, std::string_view runtime) {
+  GapReason reason;
   if (gap.maybe_busy) {
     reason.kind = IdleReason::kMaybeBusy;
     reason.text =

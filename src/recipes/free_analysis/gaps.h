@@ -66,7 +66,7 @@ enum class IdleReason : std::uint8_t {
 };
 constexpr IdleReason LastOf(IdleReason) { return IdleReason::kUnknown; }
 
-struct Reason {
+struct GapReason {
   IdleReason kind = IdleReason::kUnknown;
   std::optional<TimeNs> framework_idle;  ///< between the ends of the two operators
   std::optional<TimeNs> runtime_idle;    ///< between the ends of the two calls
@@ -74,7 +74,7 @@ struct Reason {
 };
 
 /// `runtime` is what the layer below the framework is called on the rank's device.
-Reason ReasonOf(const Gap& gap, std::string_view runtime = "CANN");
+GapReason ReasonOf(const Gap& gap, std::string_view runtime = "CANN");
 
 // What the account of the rank's steps says of its free time and of single gaps.
 

@@ -30,7 +30,7 @@ struct Idle {
   Interval time;
   std::int32_t step = -1;
   Edge from{}, to{};
-  Reason reason;
+  GapReason reason;
   GapAccount account;
 
   TimeNs Length() const { return time.end - time.begin; }
@@ -50,10 +50,10 @@ namespace {
 
 using free_analysis::Edge;
 using free_analysis::Gap;
+using free_analysis::GapReason;
 using free_analysis::Idle;
 using free_analysis::IdleOfRank;
 using free_analysis::IdleReason;
-using free_analysis::Reason;
 
 constexpr Option<std::size_t> kTopNum{"top_num", "N", "Idle times of each rank to explain", 10};
 constexpr Option<bool> kAsCompat = CompatSwitch(
@@ -101,16 +101,16 @@ std::vector<ColumnOf<RowOfRank<Idle>>> IdleColumns(bool compat) {
       {NamedColumn("duration(us)", Format::kDecimals3, 20, "How long the device was idle, in us.",
                    "Duration(us)"),
        [](const Item& item) -> Cell { return InUs(item.row->time.end - item.row->time.begin); }},
-      NumberColumn<&Item::row, &Idle::reason, &Reason::framework_idle, kAsUs>(
+      NumberColumn<&Item::row, &Idle::reason, &GapReason::framework_idle, kAsUs>(
           "pytorchIdleTime(us)", Format::kDecimals3, 20,
           "Time between the ends of the operators that launched the work before and after the gap,"
           " in us; empty where the capture does not say, or other tasks ran.",
           "Pytorch Idle Time(us)"),
-      NumberColumn<&Item::row, &Idle::reason, &Reason::runtime_idle, kAsUs>(
+      NumberColumn<&Item::row, &Idle::reason, &GapReason::runtime_idle, kAsUs>(
           "cannIdleTime(us)", Format::kDecimals3, 20,
           "Time between the ends of the CANN calls before and after the gap, in us.",
           "Cann Idle Time(us)"),
-      TextColumn<&Item::row, &Idle::reason, &Reason::text>(
+      TextColumn<&Item::row, &Idle::reason, &GapReason::text>(
           "reason", 20, "What the host did in this time, or else the device.", "Reason")};
   if (compat) return columns;
   return Joined<Item>(

@@ -132,7 +132,7 @@ class SteadyCalls {
   std::vector<AdviceRow>& rows_;
   std::vector<const Call*> calls_;  // steady ones
   std::array<const SummaryRow*, kMeasures> measured_{};
-  Spread head_;
+  CallSpread head_;
   double step_time_ = 0;  // ns of all steps with such calls; 0: no steps
   std::int64_t steps_ = 0;
 };
@@ -182,7 +182,7 @@ class GraphAdvice : SteadyCalls {
       loss.cost += values.back();
       loss.gain = Plus(loss.gain, Since(call->IdleOf(part), call->IdleOf(wait)));
     }
-    const Spread net = *SpreadOf(std::move(values));
+    const CallSpread net = *SpreadOf(std::move(values));
     if (!Matters(InUs(net.p50), loss.cost)) return;
     const ChildRow silent = Sum(part, kUnattributed);
     const ChildRow garbage = Sum(part, "of_which_gc");

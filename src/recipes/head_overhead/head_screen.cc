@@ -229,7 +229,7 @@ class HeadText {
     const auto line = [&](Measure measure, std::string_view title) {
       const SummaryRow* row = Find(measure);
       if (row == nullptr) return;
-      const Spread& spread = row->spread;
+      const CallSpread& spread = row->spread;
       lines_.Add(list.Line(title, Us(spread.mean), Us(spread.p50), Us(spread.p90), Us(spread.max),
                            row->share, Us(PerStep(row->exposed_sum, head->spread.count))));
     };

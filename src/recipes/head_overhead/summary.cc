@@ -14,18 +14,18 @@
 
 namespace mpa::head {
 
-std::optional<Spread> SpreadOf(std::vector<TimeNs> values) {
+std::optional<CallSpread> SpreadOf(std::vector<TimeNs> values) {
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values);
   const auto count = static_cast<std::int64_t>(values.size());
   const TimeNs sum = std::accumulate(values.begin(), values.end(), TimeNs{0});
   const auto mean = std::llround(static_cast<double>(sum) / static_cast<double>(count));
-  return Spread{.count = count,
-                .sum = sum,
-                .max = values.back(),
-                .mean = mean,
-                .p50 = Percentile(values, 50),
-                .p90 = Percentile(values, 90)};
+  return CallSpread{.count = count,
+                    .sum = sum,
+                    .max = values.back(),
+                    .mean = mean,
+                    .p50 = Percentile(values, 50),
+                    .p90 = Percentile(values, 90)};
 }
 
 namespace {

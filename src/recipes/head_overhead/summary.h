@@ -57,14 +57,14 @@ class ChildFinder {
 void CountConversions(const std::vector<Child>& children, Call& call);
 
 /// How a measure spreads over the calls that have it. Times are nanoseconds.
-struct Spread {
+struct CallSpread {
   std::int64_t count = 0;
   TimeNs sum = 0, max = 0;
   TimeNs mean = 0, p50 = 0, p90 = 0;  ///< rounded; see quantiles.h
 };
 
 /// Empty when there are no values.
-std::optional<Spread> SpreadOf(std::vector<TimeNs> values);
+std::optional<CallSpread> SpreadOf(std::vector<TimeNs> values);
 
 /// A graph on a thread, or all.
 struct Scope {
@@ -79,7 +79,7 @@ struct SummaryRow {
   std::string scope;
   Phase phase{};
   Measure measure{};
-  Spread spread;
+  CallSpread spread;
   std::optional<double> share;          ///< of the sum of heads
   std::optional<double> share_of_step;  ///< of the time of the steps with such calls
   MaybeNs exposed_sum;

@@ -105,7 +105,7 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
   report.lines.push_back(
-      fmt::format("compute kernels: {:.3f} ms on {}", SumMs(all), tables.RanksText()));
+      fmt::format("compute kernels: {:.3f} ms on {}", SumMs(all), tables.RankCountText()));
   const std::vector<RankValue> sums = tables.SumsOfRanks(0);
   if (sums.size() > 1) {
     const RankSpread spread = SpreadOf(sums);

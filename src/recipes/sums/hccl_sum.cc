@@ -99,7 +99,7 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
 void AddHcclLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
-  report.lines.push_back(fmt::format("communication operators of {}", tables.RanksText()));
+  report.lines.push_back(fmt::format("communication operators of {}", tables.RankCountText()));
   AppendList({.list = {2,
                        {ScreenName("type", 30), ScreenNumber("count", 8), ScreenMs("median ms", 12),
                         ScreenMs("max ms", 12), ScreenMs("sum ms", 12)}},

@@ -160,7 +160,7 @@ SheetColumns<GroupRow> NameColumns() {
 
 // By name and step, of each rank: at the framework, at CANN, on the device.
 std::vector<sums::Part> GroupsOfRanks(const std::vector<SpanItem>& items, std::size_t ranks) {
-  std::vector<std::array<sums::Durations, kLevels>> of_ranks(ranks);
+  std::vector<std::array<sums::DurationsByKey, kLevels>> of_ranks(ranks);
   for (const SpanItem& item : items) {
     for (std::size_t level = 0; level < kLevels; ++level) {
       if (!item.times[level]) continue;
@@ -169,7 +169,7 @@ std::vector<sums::Part> GroupsOfRanks(const std::vector<SpanItem>& items, std::s
   }
   std::vector<sums::Part> parts(ranks);
   for (RankIndex rank; rank < ranks; ++rank) {
-    for (sums::Durations& level : of_ranks[rank]) {
+    for (sums::DurationsByKey& level : of_ranks[rank]) {
       parts[rank].by.push_back(sums::GroupsOf(std::move(level)));
     }
   }
@@ -225,7 +225,7 @@ bool HasDeviceTimes(const MarkedRanks& ranks) {
 std::vector<sums::GroupRow> NamesOnScreen(const MarkedRanks& ranks, bool device) {
   std::vector<sums::Part> parts;
   for (const auto& rank : ranks) {
-    sums::Durations durations;
+    sums::DurationsByKey durations;
     for (const MarkedSpan& span : rank.part.spans) {
       const auto time = device ? span.device : std::optional(span.cann);
       if (time) durations[{0, {rank.part.names[span.name]}}].push_back(*time);

@@ -71,7 +71,7 @@ std::vector<GroupRow> RowsOfAll(std::size_t by, const Ranks& ranks) {
 
 }  // namespace
 
-Groups GroupsOf(Durations durations) {
+Groups GroupsOf(DurationsByKey durations) {
   Groups groups;
   groups.reserve(durations.size());
   for (auto& [key, values] : durations) {
@@ -111,7 +111,7 @@ void AppendList(const GroupList& list, const std::vector<GroupRow>& rows, Report
   AddMoreLine(rows.size(), shown, list.noun, report.lines);
 }
 
-std::string SumTables::RanksText() const {
+std::string SumTables::RankCountText() const {
   const auto known = static_cast<std::size_t>(
       std::ranges::count_if(ranks_, [](const auto& rank) { return !rank.part.by[0].empty(); }));
   const std::string all = Counted(ranks_.size(), "rank");

@@ -43,8 +43,8 @@ struct Part {
 };
 using Ranks = std::vector<OfRank<Part>>;
 
-using Durations = std::map<Key, std::vector<TimeNs>>;
-Groups GroupsOf(Durations durations);
+using DurationsByKey = std::map<Key, std::vector<TimeNs>>;
+Groups GroupsOf(DurationsByKey durations);
 
 /// Groups `durations`: `id` gives what is cheap to compare of a row, such as ids of texts, and
 /// `texts` the key of such an id. Ids with equal keys make one group. Rows without counts(row) are
@@ -55,7 +55,7 @@ Groups GroupBy(const std::vector<TimeNs>& durations, Id id, Texts texts, Counts 
   for (std::size_t i = 0; i < durations.size(); ++i) {
     if (counts(i)) by_id[id(i)].push_back(durations[i]);
   }
-  Durations by_key;
+  DurationsByKey by_key;
   for (auto& [of, values] : by_id) {
     std::vector<TimeNs>& known = by_key[{.step = 0, .texts = texts(of)}];
     known.insert(known.end(), values.begin(), values.end());
@@ -145,7 +145,7 @@ class SumTables {
     return *rows_[sheet];
   }
   /// "4 ranks", "3 of 4 ranks" where nothing is known of one.
-  std::string RanksText() const;
+  std::string RankCountText() const;
   /// In ms, of all groups of each rank of which something is known.
   std::vector<RankValue> SumsOfRanks(std::size_t by) const;
   void AddSheets(Report& report) {

@@ -312,12 +312,8 @@ TEST(World, CountsRanksThatWereOnlyMet) {
     builder.Step()
         .Kernel("MatMulV3", kMs)
         .Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
-  builder.Part().transfers.push_back({.operation = 0,
-                                      .peer = 5,
-                                      .transport = builder.NameOf("SDMA"),
-                                      .bytes = 1,
-                                      .time = 1,
-                                      .count = 1});
+  builder.Part().transfers.push_back(
+      {.operation = 0, .peer = 5, .transport = builder.NameOf("SDMA"), .all = {1, 1, 1}});
   EXPECT_EQ(DiagnoseJob({builder.Build(), CollectingHost(0)}).world, 6);
 }
 

@@ -105,9 +105,7 @@ class PartBuilder {
     part_.transfers.push_back({.operation = static_cast<std::uint32_t>(part_.operations.size() - 1),
                                .peer = static_cast<std::int32_t>(peer),
                                .transport = NameOf(transport),
-                               .bytes = bytes,
-                               .time = time,
-                               .count = 1});
+                               .all = {1, bytes, time}});
     return *this;
   }
 

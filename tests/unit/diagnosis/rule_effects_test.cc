@@ -109,9 +109,7 @@ TEST(RuleEffects, HowLargeComparedTasksAre) {
     builder.Part().transfers.push_back({.operation = step,
                                         .peer = 1,
                                         .transport = builder.NameOf("SDMA"),
-                                        .bytes = 36'000'000,
-                                        .time = 4'200 * kUs,
-                                        .count = 12,
+                                        .all = {12, 36'000'000, 4'200 * kUs},
                                         .odd = {6, 6'000'000, 1'200 * kUs}});
   }
   const auto is_found = [&](double sizes) {

@@ -32,7 +32,7 @@ RunSummary OneRun(std::int64_t step, std::int64_t computing, std::int64_t expose
 }
 
 RunSummary WithKernels(RunSummary run, TimesByName op_types) {
-  for (auto& [name, time] : op_types) time.ns *= kGateMs;
+  for (auto& [name, amount] : op_types) amount.time *= kGateMs;
   run.breakdown.op_types = std::move(op_types);
   return run;
 }
@@ -54,7 +54,7 @@ std::vector<std::string> PartTexts(const std::vector<ChangeNode>& parts) {
 
 RunSummary WithAccount(RunSummary run, TimesByName account, TimesByName places) {
   for (TimesByName* table : {&account, &places}) {
-    for (auto& [name, time] : *table) time.ns *= kGateMs;
+    for (auto& [name, amount] : *table) amount.time *= kGateMs;
   }
   run.breakdown.account = std::move(account);
   run.breakdown.places = std::move(places);
@@ -115,7 +115,7 @@ TEST(GateContributions, RunsAreTakenByTheirMedian) {
 // A run of three steps of which the whole capture takes `e2e` ms.
 RunSummary WithCapture(RunSummary run, std::int64_t e2e, TimesByName parts) {
   run.samples[ParseMetric("e2e")] = {e2e * kGateMs};
-  for (auto& [name, time] : parts) time.ns *= kGateMs;
+  for (auto& [name, amount] : parts) amount.time *= kGateMs;
   run.breakdown.capture = std::move(parts);
   return run;
 }
@@ -248,7 +248,7 @@ TEST(GateJudge, TheHeadlineNamesTheCausesAndAddsUp) {
 }
 
 RunSummary WithCalls(RunSummary run, TimesByName apis) {
-  for (auto& [name, time] : apis) time.ns *= kGateMs;
+  for (auto& [name, amount] : apis) amount.time *= kGateMs;
   run.breakdown.apis = std::move(apis);
   return run;
 }

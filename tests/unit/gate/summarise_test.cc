@@ -189,7 +189,7 @@ TEST_F(GateSummarise, BreakdownIsOfTheMedianStep) {
   EXPECT_EQ(breakdown.kernels, (TimesByName{{"add_kernel", {5, 1}}, {"mm_kernel", {45, 1}}}));
   // aten::linear launched nothing itself; on the host 16 - 10 ns are its own.
   EXPECT_EQ(breakdown.operators, (TimesByName{{"aten::add", {5, 1}}, {"aten::mm", {45, 1}}}));
-  EXPECT_EQ(breakdown.apis.at("aten::linear"), (TimeAndCalls{3, 1}));
+  EXPECT_EQ(breakdown.apis.at("aten::linear"), (TimeAndCount{3, 1}));
   EXPECT_EQ(breakdown.collectives, (TimesByName{{"allreduce", {23, 0}}}));  // 30 and 15
 }
 
@@ -198,9 +198,9 @@ TEST_F(GateSummarise, TheAccountAddsUpToTheStep) {
   const Breakdown breakdown = Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
   TimesByName occupied = breakdown.account;
   TimeNs free = 0;
-  for (const auto& [name, time] : breakdown.account) {
+  for (const auto& [name, amount] : breakdown.account) {
     if (!name.starts_with("free.")) continue;
-    free += time.ns;
+    free += amount.time;
     occupied.erase(name);
   }
   EXPECT_EQ(occupied,
@@ -218,8 +218,8 @@ TEST_F(GateSummarise, FreeTimeHasThePlacesOfTheHost) {
   builder_.Launch(9, 179, 0);
   builder_.trace.communications.link.back() = 9;  // 180 to 195
   const Breakdown breakdown = Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
-  EXPECT_EQ(breakdown.account.at("free.sync.scalar").ns, 7);
-  EXPECT_EQ(breakdown.places.at("free.sync.scalar: aten::nonzero at train.py:7").ns, 7);
+  EXPECT_EQ(breakdown.account.at("free.sync.scalar").time, 7);
+  EXPECT_EQ(breakdown.places.at("free.sync.scalar: aten::nonzero at train.py:7").time, 7);
 }
 
 // The tasks tell when the peer came: 5 ns behind the rank itself.
@@ -235,8 +235,8 @@ TEST_F(GateSummarise, AWaitNamesItsPeer) {
   builder_.trace.comm_tasks.bytes.back() = 1 << 20;
   const TimesByName account =
       Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown.account;
-  EXPECT_EQ(account.at("comm.wait_peer: allreduce, rank 9").ns, 30'000);
-  EXPECT_EQ(account.at("comm.transfer: allreduce").ns, 20'000);
+  EXPECT_EQ(account.at("comm.wait_peer: allreduce, rank 9").time, 30'000);
+  EXPECT_EQ(account.at("comm.transfer: allreduce").time, 20'000);
 }
 
 // Neither a step nor nothing is an operator.

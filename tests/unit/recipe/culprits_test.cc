@@ -174,8 +174,7 @@ TEST(SlowLinks, TheLinkIsNamedWithItsSpeedAndCost) {
       sum.transport = "SDMA";
       sum.kind = "HCCS";
       sum.peer = peer;
-      sum.bytes = 20'000'000;
-      sum.time = slow ? 5 * kMs : 2 * kMs;
+      sum.all = {2, 20'000'000, slow ? 5 * kMs : 2 * kMs};
       sum.lead = slow ? 3 * kMs : 0;
     }
   }

@@ -7,25 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/base/rank.h"
 #include "mpa/diagnosis/findings/thresholds.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
-#include "mpa/measure/overall_metrics.h"
 
 namespace mpa {
 
-inline void Add(const TaskSum& more, TaskSum& sum) {
-  sum.count += more.count;
-  sum.bytes += more.bytes;
-  sum.time += more.time;
-}
 /// 0 without tasks.
-double MeanSize(const TaskSum& sum);
+double MeanSize(const Traffic& sum);
 
 /// Tasks of one transport that have something in common, against those that have it not.
 struct ComparedTasks {
-  TaskSum with, without;
+  Traffic with, without;
 
   /// True when there are enough of either, and those that have it reach less than `ratio` of the
   /// bandwidth of the others. Small tasks mostly start, so both must be of about one size.
@@ -34,7 +29,7 @@ struct ComparedTasks {
 
 /// Of all ranks, by the name of the transport.
 std::map<std::string, ComparedTasks> CompareTasks(const std::vector<DiagnosedRank>& ranks,
-                                                  TaskSum PeerTransfer::*part);
+                                                  Traffic PeerTransfer::*part);
 
 /// A connection between two ranks.
 struct Link {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/measure/unit_loads.h"
 #include "mpa/model/rank_trace.h"
 
@@ -123,22 +124,12 @@ struct SequenceList {
 /// their cores.
 SequenceList RepeatedSequences(const RankTrace& trace);
 
-/// What an operation moved by SDMA and RDMA.
+/// What the tasks of an operation moved by SDMA and RDMA.
 struct MovedRow {
-  struct Moved {
-    std::int64_t bytes = 0;
-    TimeNs time = 0;       ///< of the tasks, one after the other
-    TimeNs unaligned = 0;  ///< of those whose size is not a multiple of 512 bytes
-    std::int64_t unaligned_tasks = 0;
-    /// GB/s.
-    double Bandwidth() const {
-      return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0;
-    }
-    double Megabytes() const { return static_cast<double>(bytes) / 1e6; }
-  };
   std::string name;
   std::int32_t step = -1;  ///< id; -1: none
-  Moved sdma, rdma;
+  Traffic sdma{}, rdma{};
+  Traffic unaligned{};  ///< of `sdma`, in sizes that are not multiples of 512 bytes
 };
 
 struct AiCpuRow {

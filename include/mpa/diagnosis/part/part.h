@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/amounts.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/part/rank_graph.h"
@@ -157,25 +158,14 @@ struct OperationPart {
   TimeNs port_time = 0;
 };
 
-/// Tasks that move data: how many, how much, how long.
-struct TaskSum {
-  std::int64_t count = 0, bytes = 0;
-  TimeNs time = 0;
-  double Bandwidth() const {
-    return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0;
-  }
-};
-
-/// What an operation moved to or from another member.
+/// What the tasks of an operation moved to or from another member.
 struct PeerTransfer {
   std::uint32_t operation = 0;
   std::int32_t peer = -1;  ///< within the group
   NameId transport = 0;
-  std::int64_t bytes = 0;
-  TimeNs time = 0;  ///< without what a port served before it
-  std::int64_t count = 0;
-  TaskSum odd{};     ///< of sizes that are not a multiple of 512 bytes
-  TaskSum beside{};  ///< while cube cores computed
+  Traffic all{};     ///< the time without what a port served before it
+  Traffic odd{};     ///< of sizes that are not a multiple of 512 bytes
+  Traffic beside{};  ///< while cube cores computed
 };
 
 /// A task that took many times what others of its transport and size take, without what a port

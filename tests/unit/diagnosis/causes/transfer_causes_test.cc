@@ -36,8 +36,7 @@ RankDiagnosis WithTransfers(PeerTransfer transfer, bool is_long = false) {
 
 TEST(TransferCauses, MessagesOfOddSizes) {
   // 6 MB in 1.2 ms of odd sizes, 6 MB in 0.6 ms of others: the odd ones could take half.
-  const PeerTransfer transfer{
-      .bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .odd = {6, 6 * kMb, 1'200 * kUs}};
+  const PeerTransfer transfer{.all = {12, 12 * kMb, 1'800 * kUs}, .odd = {6, 6 * kMb, 1'200 * kUs}};
   const Diagnosis diagnosis = DiagnoseJob({WithTransfers(transfer)});
   const Finding* found = FindingWith(diagnosis, "comm.unaligned/SDMA");
   ASSERT_NE(found, nullptr);
@@ -48,8 +47,8 @@ TEST(TransferCauses, MessagesOfOddSizes) {
 }
 
 TEST(TransferCauses, TransfersBesideComputing) {
-  const PeerTransfer transfer{
-      .bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .beside = {6, 6 * kMb, 1'200 * kUs}};
+  const PeerTransfer transfer{.all = {12, 12 * kMb, 1'800 * kUs},
+                              .beside = {6, 6 * kMb, 1'200 * kUs}};
   const Finding* found = nullptr;
   const Diagnosis diagnosis = DiagnoseJob({WithTransfers(transfer)});
   found = FindingWith(diagnosis, "comm.contention/SDMA");
@@ -59,14 +58,13 @@ TEST(TransferCauses, TransfersBesideComputing) {
 
 MPA_REFUTES(TransferCauses, TransfersOfOneSpeedAreWell, "comm.unaligned", "comm.contention");
 TEST(TransferCauses, TransfersOfOneSpeedAreWell) {
-  const PeerTransfer transfer{
-      .bytes = 12 * kMb, .time = 1'200 * kUs, .count = 12, .odd = {6, 6 * kMb, 600 * kUs}};
+  const PeerTransfer transfer{.all = {12, 12 * kMb, 1'200 * kUs}, .odd = {6, 6 * kMb, 600 * kUs}};
   EXPECT_EQ(FindingWith(DiagnoseJob({WithTransfers(transfer)}), "comm.unaligned/SDMA"), nullptr);
 }
 
 TEST(TransferCauses, TimeOutsOfRdma) {
   const Diagnosis diagnosis =
-      DiagnoseJob({WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true)});
+      DiagnoseJob({WithTransfers({.all = {12, 12 * kMb, 1'800 * kUs}}, true)});
   const Finding* found = FindingWith(diagnosis, "comm.retransmit/r0+1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 1'450 * kUs);
@@ -76,8 +74,7 @@ TEST(TransferCauses, TimeOutsOfRdma) {
 
 MPA_REFUTES(TransferCauses, DataThatTakeLongOnAllRanksWaitForALateOne, "comm.retransmit");
 TEST(TransferCauses, DataThatTakeLongOnAllRanksWaitForALateOne) {
-  const RankDiagnosis slow =
-      WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true);
+  const RankDiagnosis slow = WithTransfers({.all = {12, 12 * kMb, 1'800 * kUs}}, true);
   std::vector<RankDiagnosis> parts(3, slow);
   const auto is_found = [&] {
     const Diagnosis diagnosis = DiagnoseJob(parts);

@@ -77,8 +77,8 @@ TEST_F(AnalyzerRowsTest, SumsWhatAnOperationMoves) {
   EXPECT_EQ(rows.moved[0].name, "hcom_allReduce__1_0_1");
   EXPECT_EQ(rows.moved[0].sdma.bytes, 6245);
   EXPECT_EQ(rows.moved[0].sdma.time, 200);
-  EXPECT_EQ(rows.moved[0].sdma.unaligned, 30);
-  EXPECT_EQ(rows.moved[0].sdma.unaligned_tasks, 1);
+  EXPECT_EQ(rows.moved[0].unaligned.time, 30);
+  EXPECT_EQ(rows.moved[0].unaligned.count, 1);
   EXPECT_EQ(rows.moved[0].rdma.bytes, 2048);
   EXPECT_EQ(rows.moved[0].rdma.time, 50);
 }

@@ -33,7 +33,7 @@ class PartTransfersTest : public ::testing::Test {
     PartNames names(part_.names);
     AddTransfers(rank_.trace, {{0, 0}}, names, part_);
     std::map<std::int64_t, TimeNs> times;
-    for (const PeerTransfer& transfer : part_.transfers) times[transfer.peer] += transfer.time;
+    for (const PeerTransfer& transfer : part_.transfers) times[transfer.peer] += transfer.all.time;
     return times;
   }
 

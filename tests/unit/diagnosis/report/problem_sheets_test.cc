@@ -81,7 +81,7 @@ TEST(ProblemSheets, AnalyzersHaveSheetsWhereTheyFoundSomething) {
                                                           "Step Accounting", "slow rank"}));
   made.part.analyzers.compiles = 19;
   made.part.analyzers.compile_time = 14'000'000;
-  MovedRow moved{"hcom_allReduce__1_0_1", 7, {1'000'000, 100'000, 20'000, 1}, {}};
+  MovedRow moved{"hcom_allReduce__1_0_1", 7, {1, 1'000'000, 100'000}, {}, {1, 500'000, 20'000}};
   made.part.analyzers.moved = {moved};
   const Report report = made.Of();
   EXPECT_EQ(NamesOf(report), (std::vector<std::string>{
@@ -141,16 +141,12 @@ TEST(ProblemSheets, OperationsThatLoseBandwidthToComputingAreListed) {
   made.part.transfers = {{.operation = 0,
                           .peer = 1,
                           .transport = slow + 2,
-                          .bytes = 12 * kMb,
-                          .time = 1'800'000,
-                          .count = 12,
+                          .all = {12, 12 * kMb, 1'800'000},
                           .beside = {6, 6 * kMb, 1'200'000}},
                          {.operation = 1,
                           .peer = 1,
                           .transport = slow + 2,
-                          .bytes = kMb,
-                          .time = 110'000,
-                          .count = 1,
+                          .all = {1, kMb, 110'000},
                           .beside = {1, kMb, 110'000}}};
   const Report report = made.Of();
   const Sheet& sheet = SheetNamed(report, "Bandwidth Contention Analysis");

@@ -20,7 +20,7 @@ Gap GapBetween(TimeNs op_end, Interval call) {
 
 TEST(GapReason, TheFrameworkDispatchedNothing) {
   // The second call waits 5 us behind its operator, the first 8: 3 us less.
-  const Reason reason = ReasonOf(GapBetween(305'000, {310'000, 330'000}));
+  const GapReason reason = ReasonOf(GapBetween(305'000, {310'000, 330'000}));
   EXPECT_EQ(reason.kind, IdleReason::kFramework);
   EXPECT_EQ(reason.framework_idle, 293'000);
   EXPECT_EQ(reason.runtime_idle, 308'000);
@@ -29,20 +29,20 @@ TEST(GapReason, TheFrameworkDispatchedNothing) {
 
 TEST(GapReason, TheRuntimeWasLateBetweenTwoLaunches) {
   // 492 us behind its operator; 788 us lie between the launches.
-  const Reason reason = ReasonOf(GapBetween(318'000, {810'000, 812'000}));
+  const GapReason reason = ReasonOf(GapBetween(318'000, {810'000, 812'000}));
   EXPECT_EQ(reason.kind, IdleReason::kRuntime);
   EXPECT_EQ(reason.text, "Abnormal CANN layer: long time between two node@launch 788.0 us");
 }
 
 TEST(GapReason, ALaunchTookLongerThanTheTimeBetweenThem) {
-  const Reason reason = ReasonOf(GapBetween(12'000, {100'000, 300'000}));
+  const GapReason reason = ReasonOf(GapBetween(12'000, {100'000, 300'000}));
   EXPECT_EQ(reason.text, "Abnormal CANN layer: long node@launch 200.0 us");
 }
 
 TEST(GapReason, WithoutOperatorsTheCallsTellAlone) {
   Gap gap = GapBetween(0, {310'000, 330'000});
   gap.behind.op_end.reset();
-  const Reason reason = ReasonOf(gap);
+  const GapReason reason = ReasonOf(gap);
   EXPECT_EQ(reason.kind, IdleReason::kHost);
   EXPECT_EQ(reason.framework_idle, std::nullopt);
   EXPECT_EQ(reason.runtime_idle, 308'000);
