@@ -80,9 +80,8 @@ class SteadyCalls : protected Adviser {
     std::vector<std::string> names;
     for (const ChildRow& row : children_) {
       if (row.part != part || row.count == 0 || row.kind.starts_with("of_which")) continue;
-      if (names.size() < kMax) {
-        names.push_back(fmt::format("{} {:.1f} us", row.name, PerCall(row.total)));
-      }
+      names.push_back(fmt::format("{} {:.1f} us", row.name, PerCall(row.total)));
+      if (names.size() == kMax) break;
     }
     return names.empty() ? "no events" : fmt::format("{}", fmt::join(names, ", "));
   }
@@ -118,8 +117,7 @@ class GraphAdvice : SteadyCalls {
     if (calls_.empty()) return;
     AdviseOnPlatform<kPlatformTime>(
         Measure::kPlatform, Measure::kPlatformWait,
-        "look at the loop, the scheduler and the preparation of inputs around the"
-        " call");
+        "look at the loop, the scheduler and the preparation of inputs around the call");
     AdviseOnPlatform<kServingTime>(
         Measure::kServing, Measure::kServingWait,
         "look at its scheduler, its preparation of inputs and its sampling");

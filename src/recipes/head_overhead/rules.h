@@ -14,14 +14,14 @@ namespace mpa::head {
 inline constexpr double kMost = std::numeric_limits<double>::max();
 inline constexpr Threshold kSegmentShare{"segment_share", 20, 0, kMost,
                                          "% of the head: a segment matters from there"},
-    kSegmentStepShare{"segment_step_share", 5, 0, kMost, "% of the step, likewise"},
+    kSegmentStepShare{"segment_step_share", 5, 0, kMost, "the same in % of the step"},
     kExposedStepShare{"exposed_step_share", 1, 0, kMost,
-                      "% of the step: below, the head is hidden by device work"},
+                      "% of the step: below, device work hides the head"},
     kLookupUs{"lookup_us", 300, 0, kMost, "p50 of Dynamo's lookup"},
-    kCallsPerRegion{"calls_per_region", 4, 0, kMost, "more are a piecewise compiled model"},
-    kBuiltTensors{"built_tensors", 8, 0, kMost, "for each call"},
-    kBuiltUs{"built_us", 50, 0, kMost, "for each call"},
-    kContiguousUs{"contiguous_us", 20, 0, kMost, "for each call"},
+    kCallsPerRegion{"calls_per_region", 4, 0, kMost, "more are a model compiled in pieces"},
+    kBuiltTensors{"built_tensors", 8, 0, kMost, "tensors built in each call"},
+    kBuiltUs{"built_us", 50, 0, kMost, "us to build them in each call"},
+    kContiguousUs{"contiguous_us", 20, 0, kMost, "us to copy inputs in each call"},
     kOutlierRatio{"outlier_ratio", 5, 0, kMost, "p90 of the head to its p50"};
 inline constexpr const Threshold* kThresholds[] = {
     &kSegmentShare, &kSegmentStepShare, &kExposedStepShare, &kLookupUs,    &kCallsPerRegion,

@@ -303,7 +303,7 @@ TEST_F(HeadAdvice, EagerRunsAreNotForTorchAirsSupport) {
 }
 
 TEST_F(HeadAdvice, ThresholdsAreReadByName) {
-  const auto thresholds = head::ReadThresholds(" lookup_us = 1.5 , built_tensors=2");
+  const auto thresholds = head::ReadThresholds(" lookup_us = 1.5 ,, built_tensors=2,");
   EXPECT_EQ(thresholds[head::kLookupUs], 1.5);
   EXPECT_EQ(thresholds[head::kBuiltTensors], 2);
   EXPECT_EQ(thresholds[head::kBuiltUs], 50);
