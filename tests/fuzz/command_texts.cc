@@ -2,13 +2,11 @@
 // Texts of the command line that the program takes apart itself.
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "../../apps/msprof-analyze/command.h"
 #include "../../apps/msprof-analyze/compare_config.h"
 #include "fuzz/fuzzing.h"
-#include "mpa/base/fields.h"
 #include "recipes/head_overhead/advice.h"
 
 namespace mpa::test {
@@ -45,11 +43,12 @@ void Memory(std::string_view text) {
 }
 
 void Thresholds(std::string_view text) {
-  head::Thresholds thresholds;
-  head::SetThresholds(text, thresholds);
-  const bool is_valid =
-      std::apply([](auto... values) { return ((values >= 0) && ...); }, FieldsOf(thresholds));
-  if (!is_valid) Die("a threshold below 0");
+  Try("--thresholds", [&] {
+    const mpa::Thresholds thresholds = head::ReadThresholds(std::string(text));
+    for (const Threshold* threshold : head::kThresholds) {
+      if (!(thresholds[*threshold] >= 0)) Die("a threshold below 0");
+    }
+  });
 }
 
 // Arguments, one a line.

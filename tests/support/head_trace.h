@@ -113,7 +113,7 @@ class HeadTrace {
     const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls);
     const auto summary = head::Summarise(analysis.calls, scopes, analysis.steps);
     const auto children = head::SumChildren(scopes, head::Phase::kSteady, analysis);
-    const head::Thresholds thresholds;
+    const Thresholds thresholds;
     return head::GiveAdvice({analysis.calls, scopes, summary, children, thresholds, {}});
   }
 

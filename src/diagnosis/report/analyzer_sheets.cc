@@ -4,9 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/report/finding_text.h"
-#include "sheet_maker.h"
 
 namespace mpa {
 namespace {
@@ -27,139 +26,134 @@ struct CompileRow {
   TimeNs time = 0;
 };
 
-class AnalyzerSheetMaker : private SheetMaker {
- public:
-  using SheetMaker::SheetMaker;
-
-  std::vector<AnalyzerNote> Make() && {
-    AddSlowRanks();
-    AddSlowLinks();
-    AddAiCpu();
-    AddCompiles();
-    AddCollected();
-    return TakeNotes();
-  }
-
- private:
-  void AddSlowRanks() {
-    if (ranks_.size() < 2) return;
-    static const SheetColumns<SlowRankRow> columns = {
-        CountColumn<&SlowRankRow::step>("step", 12, "Step"),
-        RankColumn<SlowRankRow>(12),
-        TimeColumn<&SlowRankRow::compute>("compute(us)", 16, Unit::kNsShownAsUs,
-                                          "Time in which kernels ran"),
-        TimeColumn<&SlowRankRow::communication>("communication(us)", 16, Unit::kNsShownAsUs,
-                                                "Communication that no kernel hid"),
-        TimeColumn<&SlowRankRow::free>("free(us)", 16, Unit::kNsShownAsUs, "The rest of the step"),
-    };
-    AddSheet(kRankLate.problem, columns, [&](const RankDiagnosis& part, auto add) {
-      for (const StepPart& step : part.steps) {
-        SlowRankRow row{.step = step.id};
-        for (std::size_t i = 0; i < kTimeCategories; ++i) {
-          const TimeCategory category = static_cast<TimeCategory>(i);
-          (IsCompute(category)         ? row.compute
-           : IsCommunication(category) ? row.communication
-                                       : row.free) += step.categories[i];
-        }
-        add(row);
+void AddSlowRanks(AnalyzerSheets& sheets) {
+  if (sheets.ranks.size() < 2) return;
+  static const SheetColumns<SlowRankRow> columns = {
+      CountColumn<&SlowRankRow::step>("step", 12, "Step"),
+      RankColumn<SlowRankRow>(12),
+      TimeColumn<&SlowRankRow::compute>("compute(us)", 16, Unit::kNsShownAsUs,
+                                        "Time in which kernels ran"),
+      TimeColumn<&SlowRankRow::communication>("communication(us)", 16, Unit::kNsShownAsUs,
+                                              "Communication that no kernel hid"),
+      TimeColumn<&SlowRankRow::free>("free(us)", 16, Unit::kNsShownAsUs, "The rest of the step"),
+  };
+  sheets.Add(kRankLate.problem, columns, [&](const RankDiagnosis& part, auto add) {
+    for (const StepPart& step : part.steps) {
+      SlowRankRow row{.step = step.id};
+      for (std::size_t i = 0; i < kTimeCategories; ++i) {
+        const TimeCategory category = static_cast<TimeCategory>(i);
+        (IsCompute(category)         ? row.compute
+         : IsCommunication(category) ? row.communication
+                                     : row.free) += step.categories[i];
       }
-    });
-  }
+      add(row);
+    }
+  });
+}
 
-  void AddSlowLinks() {
-    using Row = SlowLinkRow;
-    static const SheetColumns<Row> columns = {
-        CountColumn<&Row::step>("step", 12, "Step"),
-        RankColumn<Row>(12),
-        NumberColumn<&Row::rdma, &Traffic::GigabytesPerSecond>(
-            "RDMA bandwidth(GB/s)", Format::kDecimals4, 16, "Size over time"),
-        NumberColumn<&Row::rdma, &Traffic::Megabytes>("RDMA size(mb)", Format::kDecimals4, 16,
-                                                      "Data that was sent by RDMA"),
-        TimeColumn<&Row::rdma, &Traffic::time>("RDMA time(ms)", 16, Unit::kNsShownAsMs,
-                                               "Time of these tasks"),
-        NumberColumn<&Row::sdma, &Traffic::GigabytesPerSecond>(
-            "SDMA bandwidth(GB/s)", Format::kDecimals4, 16, "Size over time"),
-        NumberColumn<&Row::sdma, &Traffic::Megabytes>("SDMA size(mb)", Format::kDecimals4, 16,
-                                                      "Data that was moved by SDMA"),
-        TimeColumn<&Row::sdma, &Traffic::time>("SDMA time(ms)", 16, Unit::kNsShownAsMs,
-                                               "Time of these tasks"),
-    };
-    AddSheet(kLinkSlow.problem, columns, [&](const RankDiagnosis& part, auto add) {
-      std::map<std::int32_t, Row> of_step;
-      for (const MovedRow& moved : part.analyzers.moved) {
-        Row& row = of_step[moved.step];
-        row.step = moved.step;
-        row.sdma.Add(moved.sdma);
-        row.rdma.Add(moved.rdma);
-      }
-      for (const auto& [step, row] : of_step) add(row);
-    });
-  }
+void AddSlowLinks(AnalyzerSheets& sheets) {
+  using Row = SlowLinkRow;
+  static const SheetColumns<Row> columns = {
+      CountColumn<&Row::step>("step", 12, "Step"),
+      RankColumn<Row>(12),
+      NumberColumn<&Row::rdma, &Traffic::GigabytesPerSecond>(
+          "RDMA bandwidth(GB/s)", Format::kDecimals4, 16, "Size over time"),
+      NumberColumn<&Row::rdma, &Traffic::Megabytes>("RDMA size(mb)", Format::kDecimals4, 16,
+                                                    "Data that was sent by RDMA"),
+      TimeColumn<&Row::rdma, &Traffic::time>("RDMA time(ms)", 16, Unit::kNsShownAsMs,
+                                             "Time of these tasks"),
+      NumberColumn<&Row::sdma, &Traffic::GigabytesPerSecond>(
+          "SDMA bandwidth(GB/s)", Format::kDecimals4, 16, "Size over time"),
+      NumberColumn<&Row::sdma, &Traffic::Megabytes>("SDMA size(mb)", Format::kDecimals4, 16,
+                                                    "Data that was moved by SDMA"),
+      TimeColumn<&Row::sdma, &Traffic::time>("SDMA time(ms)", 16, Unit::kNsShownAsMs,
+                                             "Time of these tasks"),
+  };
+  sheets.Add(kLinkSlow.problem, columns, [&](const RankDiagnosis& part, auto add) {
+    std::map<std::int32_t, Row> of_step;
+    for (const MovedRow& moved : part.analyzers.moved) {
+      Row& row = of_step[moved.step];
+      row.step = moved.step;
+      row.sdma.Add(moved.sdma);
+      row.rdma.Add(moved.rdma);
+    }
+    for (const auto& [step, row] : of_step) add(row);
+  });
+}
 
-  void AddAiCpu() {
-    static const SheetColumns<AiCpuRow> columns = {
-        TextColumn<&AiCpuRow::name>("op_name", 40, "Kernel"),
-        TextColumn<&AiCpuRow::type>("op_type", 24, "Type of the kernel"),
-        TimeColumn<&AiCpuRow::dur>("task_duration", 16, Unit::kNsShownAsUs,
-                                   "Duration of the kernel, in us"),
-        TextColumn<&AiCpuRow::shapes>("input_shapes", 40, "Shapes of the inputs"),
-        RankColumn<AiCpuRow>(12),
-    };
-    const auto [rows, time] =
-        AddList(kOpAicpu.problem, columns, &AnalyzerRows::ai_cpu, &AiCpuRow::dur);
-    NoteAsFinding(kOpAicpu, rows, time,
-                  {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"});
-  }
+void AddAiCpu(AnalyzerSheets& sheets) {
+  static const SheetColumns<AiCpuRow> columns = {
+      TextColumn<&AiCpuRow::name>("op_name", 40, "Kernel"),
+      TextColumn<&AiCpuRow::type>("op_type", 24, "Type of the kernel"),
+      TimeColumn<&AiCpuRow::dur>("task_duration", 16, Unit::kNsShownAsUs,
+                                 "Duration of the kernel, in us"),
+      TextColumn<&AiCpuRow::shapes>("input_shapes", 40, "Shapes of the inputs"),
+      RankColumn<AiCpuRow>(12),
+  };
+  const auto listed =
+      sheets.AddList(kOpAicpu.problem, columns, &AnalyzerRows::ai_cpu, &AiCpuRow::dur);
+  sheets.NoteAsFinding(kOpAicpu, listed,
+                       {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"});
+}
 
-  void AddCompiles() {
-    static const SheetColumns<CompileRow> columns = {
-        TextColumn<&CompileRow::issue>("Issues", 24, "What was found"),
-        TextColumn<&CompileRow::call>("op name", 30, "The call"),
-        CountColumn<&CompileRow::count>("counts", 12, "How often the call was made"),
-        TimeColumn<&CompileRow::time>("total time", 16, Unit::kNsShownAsUs,
-                                      "Time of the call on the host, in us"),
-        RankColumn<CompileRow>(12),
-    };
-    std::int64_t count = 0;
-    TimeNs time = 0;
-    AddSheet(kHostAclop.problem, columns, [&](const RankDiagnosis& part, auto add) {
-      if (part.analyzers.compiles == 0) return;
-      count += part.analyzers.compiles;
-      time += part.analyzers.compile_time;
-      add({.count = part.analyzers.compiles, .time = part.analyzers.compile_time});
-    });
-    NoteAsFinding(kHostAclop, count, time,
-                  {"{} calls of aclopCompileAndExecute", "{} 次 aclopCompileAndExecute 调用"});
-  }
+void AddCompiles(AnalyzerSheets& sheets) {
+  static const SheetColumns<CompileRow> columns = {
+      TextColumn<&CompileRow::issue>("Issues", 24, "What was found"),
+      TextColumn<&CompileRow::call>("op name", 30, "The call"),
+      CountColumn<&CompileRow::count>("counts", 12, "How often the call was made"),
+      TimeColumn<&CompileRow::time>("total time", 16, Unit::kNsShownAsUs,
+                                    "Time of the call on the host, in us"),
+      RankColumn<CompileRow>(12),
+  };
+  AnalyzerSheets::Listed calls;
+  sheets.Add(kHostAclop.problem, columns, [&](const RankDiagnosis& part, auto add) {
+    if (part.analyzers.compiles == 0) return;
+    calls.rows += part.analyzers.compiles;
+    calls.time += part.analyzers.compile_time;
+    add({.count = part.analyzers.compiles, .time = part.analyzers.compile_time});
+  });
+  sheets.NoteAsFinding(kHostAclop, calls,
+                       {"{} calls of aclopCompileAndExecute", "{} 次 aclopCompileAndExecute 调用"});
+}
 
-  void AddCollected() {
-    static const SheetColumns<CollectedRow> columns = {
-        RankColumn<CollectedRow>(12, "Rank id"),
-        TimeColumn<&CollectedRow::start>("timestamp", 16, Unit::kNsShownAsUs,
-                                         "Start of the collection, in us"),
-        TimeColumn<&CollectedRow::dur>("duration(us)", 16, Unit::kNsShownAsUs,
-                                       "Duration of the collection"),
-    };
-    const auto [rows, time] =
-        AddList(kHostGc.problem, columns, &AnalyzerRows::collected, &CollectedRow::dur);
-    NoteAsFinding(kHostGc, rows, time,
-                  {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"});
-  }
-};
+void AddCollected(AnalyzerSheets& sheets) {
+  static const SheetColumns<CollectedRow> columns = {
+      RankColumn<CollectedRow>(12, "Rank id"),
+      TimeColumn<&CollectedRow::start>("timestamp", 16, Unit::kNsShownAsUs,
+                                       "Start of the collection, in us"),
+      TimeColumn<&CollectedRow::dur>("duration(us)", 16, Unit::kNsShownAsUs,
+                                     "Duration of the collection"),
+  };
+  const auto listed =
+      sheets.AddList(kHostGc.problem, columns, &AnalyzerRows::collected, &CollectedRow::dur);
+  sheets.NoteAsFinding(kHostGc, listed,
+                       {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"});
+}
 
 }  // namespace
 
-std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ranks,
-                                            const Diagnosis& diagnosis, Language language,
-                                            Report& report) {
-  std::vector<AnalyzerNote> notes = AddEnvironmentSheet(ranks, diagnosis, language, report);
-  for (AnalyzerNote& note : AnalyzerSheetMaker(ranks, diagnosis, language, report).Make())
-    notes.push_back(std::move(note));
-  for (const auto& add : {AddTransferSheets, AddKernelSheets}) {
-    for (AnalyzerNote& note : add(ranks, diagnosis, language, report))
-      notes.push_back(std::move(note));
-  }
-  return notes;
+void AddRankSheets(AnalyzerSheets& sheets) {
+  AddSlowRanks(sheets);
+  AddSlowLinks(sheets);
+  AddAiCpu(sheets);
+  AddCompiles(sheets);
+  AddCollected(sheets);
+}
+
+void AnalyzerSheets::AddNote(const Wording& category, const Listed& of, std::string description,
+                             std::string suggestion) {
+  const auto is_finding = [&](const Finding& finding) {
+    return ProblemOf(finding, language_) == category.In(language_);
+  };
+  if (of.rows == 0 || std::ranges::any_of(diagnosis.findings, is_finding)) return;
+  notes.push_back(
+      {Text(category), std::move(description), std::move(suggestion), of.rows, of.time});
+}
+
+void AnalyzerSheets::NoteAsFinding(const FindingType& finding, const Listed& of,
+                                   const Wording& description) {
+  AddNote(finding.problem, of, Fill(description, of.rows),
+          UsualAdvice(finding, FactsOf(ranks, diagnosis.thresholds), language_));
 }
 
 std::string ProblemOf(const Finding& found, Language language) {

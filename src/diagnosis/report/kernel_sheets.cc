@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
 #include "mpa/diagnosis/report/outputs.h"
-#include "mpa/report/member_columns.h"
-#include "sheet_maker.h"
 
 namespace mpa {
 namespace {
@@ -37,58 +37,42 @@ constexpr Wording kDescription{
 
 using KernelColumns = SheetColumns<KernelRow>;
 
-// -1 is "not measured".
-template <std::int32_t KernelRow::*Count>
-ColumnOf<KernelRow> CountOrNone(std::string_view name, double width, std::string_view meaning) {
-  return {NamedColumn(name, Format::kInteger, width, meaning), [](const KernelRow& row) {
-            return row.*Count < 0 ? Cell{} : Cell{std::int64_t{row.*Count}};
-          }};
-}
-
+// A share in thousandths; -1 is "not measured".
+constexpr auto kThousandths = [](std::int16_t share) {
+  return share < 0 ? Cell() : Cell(static_cast<double>(share) / 1000);
+};
 template <std::int16_t UnitLoads::*Unit>
 ColumnOf<KernelRow> LoadColumn(std::string_view name, std::string_view meaning) {
-  return {NamedColumn(name, Format::kDecimals3, 11, meaning), [](const KernelRow& row) {
-            const std::int16_t thousandths = row.loads.*Unit;
-            return thousandths < 0 ? Cell{} : Cell{static_cast<double>(thousandths) / 1000};
-          }};
+  return NumberColumn<&KernelRow::loads, Unit, kThousandths>(name, Format::kDecimals3, 11, meaning);
 }
 
 template <TensorText Text>
 ColumnOf<KernelRow> TensorColumn(std::string_view name, double width, std::string_view meaning) {
-  return {NamedColumn(name, Format::kText, width, meaning),
-          [](const KernelRow& row) -> Cell { return row.tensors[static_cast<std::size_t>(Text)]; }};
+  return TextColumn<&KernelRow::tensors, kAt<Text>>(name, width, meaning);
 }
 
-// Columns that begin the sheets of kernels, the further ones, and the rank.
-KernelColumns WithHead(KernelColumns further) {
-  KernelColumns columns = {
-      TextColumn<&KernelRow::name>("op_name", 40, "Kernel"),
-      TextColumn<&KernelRow::type>("op_type", 24, "Type of the kernel"),
-      TextColumn<&KernelRow::core>("task_type", 18, "Cores that the kernel runs on"),
-      TimeColumn<&KernelRow::dur>("task_duration", 14, Unit::kNsShownAsUs,
-                                  "Duration of the kernel, in us"),
-  };
-  columns.insert(columns.end(), further.begin(), further.end());
-  columns.push_back(RankColumn<KernelRow>(10));
-  return columns;
-}
-
-// `columns` with those of the tensors and `last` behind them.
-KernelColumns WithTensors(KernelColumns columns, ColumnOf<KernelRow> last) {
+// What the sheets of kernels have in common around their own columns.
+KernelColumns WithTensors(KernelColumns own, ColumnOf<KernelRow> last) {
   using enum TensorText;
-  columns.push_back(TensorColumn<kInputShapes>("input_shapes", 36, "Shapes of the inputs"));
-  columns.push_back(TensorColumn<kInputTypes>("input_data_types", 24, "Data types of the inputs"));
-  columns.push_back(TensorColumn<kInputFormats>("input_formats", 24, "Formats of the inputs"));
-  columns.push_back(TensorColumn<kOutputShapes>("output_shapes", 36, "Shapes of the outputs"));
-  columns.push_back(
-      TensorColumn<kOutputTypes>("output_data_types", 24, "Data types of the outputs"));
-  columns.push_back(TensorColumn<kOutputFormats>("output_formats", 24, "Formats of the outputs"));
-  columns.push_back(std::move(last));
-  return columns;
+  return Joined<KernelRow>(
+      {TextColumn<&KernelRow::name>("op_name", 40, "Kernel"),
+       TextColumn<&KernelRow::type>("op_type", 24, "Type of the kernel"),
+       TextColumn<&KernelRow::core>("task_type", 18, "Cores that the kernel runs on"),
+       TimeColumn<&KernelRow::dur>("task_duration", 14, Unit::kNsShownAsUs,
+                                   "Duration of the kernel, in us")},
+      std::move(own),
+      {TensorColumn<kInputShapes>("input_shapes", 36, "Shapes of the inputs"),
+       TensorColumn<kInputTypes>("input_data_types", 24, "Data types of the inputs"),
+       TensorColumn<kInputFormats>("input_formats", 24, "Formats of the inputs"),
+       TensorColumn<kOutputShapes>("output_shapes", 36, "Shapes of the outputs"),
+       TensorColumn<kOutputTypes>("output_data_types", 24, "Data types of the outputs"),
+       TensorColumn<kOutputFormats>("output_formats", 24, "Formats of the outputs"),
+       std::move(last), RankColumn<KernelRow>(10)});
 }
 
 ColumnOf<KernelRow> BlocksColumn() {
-  return CountOrNone<&KernelRow::blocks>("block_dim", 11, "Blocks into which the kernel was split");
+  return CountColumn<&KernelRow::blocks, kIfKnown>("block_dim", 11,
+                                                   "Blocks into which the kernel was split");
 }
 
 // Kernels of one name that ran while the clock was low.
@@ -126,6 +110,9 @@ const Wording& DescriptionOf(const PerfRow& row) {
 struct JudgedRow {
   PerfRow kernel;
   std::string type, description;
+  std::optional<double> Room() const {
+    return kernel.verdict == PerfVerdict::kRoom ? std::optional(kernel.room) : std::nullopt;
+  }
 };
 
 const SheetColumns<JudgedRow>& PerfColumns() {
@@ -141,32 +128,19 @@ const SheetColumns<JudgedRow>& PerfColumns() {
       CountColumn<&Row::kernel, &PerfRow::count>("count", 10, "Calls with these shapes"),
       TimeColumn<&Row::kernel, &PerfRow::time>("total_time(us)", 14, Unit::kNsShownAsUs,
                                                "Time of these calls, in us"),
-      {NamedColumn(
-           "room ratio", Format::kPercent, 12,
-           "How far the nearest unit is from its limit, as a share of the time of the core"),
-       [](const Row& row) {
-         return row.kernel.verdict == PerfVerdict::kRoom ? Cell{row.kernel.room} : Cell{};
-       }},
+      NumberColumn<&Row::Room>(
+          "room ratio", Format::kPercent, 12,
+          "How far the nearest unit is from its limit, as a share of the time of the core"),
       RankColumn<Row>(10),
   };
   return columns;
 }
 
 // As the Python tool writes them.
-template <bool KernelSequence::*Flag>
-ColumnOf<KernelSequence> FlagColumn(std::string_view name, std::string_view meaning) {
-  return {NamedColumn(name, Format::kText, 11, meaning), [](const KernelSequence& row) -> Cell {
-            return std::string(row.*Flag ? "True" : "False");
-          }};
-}
-
-template <TimeNs KernelSequence::*Time>
-ColumnOf<KernelSequence> TimeOrNone(std::string_view name, double width, Unit unit,
-                                    std::string_view meaning) {
-  ColumnOf<KernelSequence> column = TimeColumn<Time>(name, width, unit, meaning);
-  column.cell = [](const KernelSequence& row) { return row.*Time < 0 ? Cell{} : Cell{row.*Time}; };
-  return column;
-}
+constexpr auto kTrueOrFalse = [](bool value) { return std::string(value ? "True" : "False"); };
+constexpr auto kJoined = [](const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+};
 
 const SheetColumns<KernelSequence>& SequenceColumns() {
   using Row = KernelSequence;
@@ -181,204 +155,187 @@ const SheetColumns<KernelSequence>& SequenceColumns() {
                               "Time of all runs, with the gaps between the kernels, in us"),
       TimeColumn<&Row::busy>("execution time(us)", 18, Unit::kNsShownAsUs,
                              "Time of the kernels in all runs, in us"),
-      TimeOrNone<&Row::moving>("mte time(us)", 18, Unit::kNsShownAsUs,
-                               "Time in which the kernels load and store, added up, in us; empty"
-                               " where it was not measured"),
+      TimeColumn<&Row::moving, kIfKnown>(
+          "mte time(us)", 18, Unit::kNsShownAsUs,
+          "Time in which the kernels load and store, added up, in us; empty"
+          " where it was not measured"),
       CountColumn<&Row::count>("occurrences", 12, "Number of runs"),
-      FlagColumn<&Row::mte_bound>(
-          "mte bound",
+      TextColumn<&Row::mte_bound, kTrueOrFalse>(
+          "mte bound", 11,
           "Whether the kernels load and store for more than 80 % of the time of their cores"),
-      FlagColumn<&Row::host_bound>("host bound",
-                                   "Whether kernels run for less than 40 % of the total time"),
-      {NamedColumn("op_names", Format::kText, 80, "Kernels of the sequence"),
-       [](const Row& row) -> Cell { return fmt::format("{}", fmt::join(row.names, ", ")); }},
+      TextColumn<&Row::host_bound, kTrueOrFalse>(
+          "host bound", 11, "Whether kernels run for less than 40 % of the total time"),
+      TextColumn<&Row::names, kJoined>("op_names", 80, "Kernels of the sequence"),
       RankColumn<Row>(10),
   };
   return columns;
 }
 
-class KernelSheetMaker : private SheetMaker {
- public:
-  using SheetMaker::SheetMaker;
+// Counts all of them; the sheet shows the longest.
+AnalyzerSheets::Listed AddKernels(const Wording& name, const KernelColumns& columns,
+                                  KernelList AnalyzerRows::*list, AnalyzerSheets& sheets) {
+  AnalyzerSheets::Listed sum;
+  sheets.Add(name, columns, [&](const RankDiagnosis& part, auto add) {
+    const KernelList& kernels = part.analyzers.*list;
+    sum.rows += kernels.count;
+    sum.time += kernels.time;
+    for (const KernelRow& kernel : kernels.rows) add(kernel);
+  });
+  return sum;
+}
 
-  std::vector<AnalyzerNote> Make() && {
-    AddFusible();
-    AddBlockDim();
-    AddNoBound();
-    AddClocks();
-    for (const PerfFamily family : kPerfFamilies) AddFamily(family);
-    AddBound(kHostSequences, &KernelSequence::host_bound);
-    AddBound(kMteSequences, &KernelSequence::mte_bound);
-    NoteSequences();
-    return TakeNotes();
-  }
-
- private:
-  // Counts all of them; the sheet shows the longest.
-  Listed AddKernels(const Wording& name, const KernelColumns& columns,
-                    KernelList AnalyzerRows::*list) {
-    Listed sum;
-    AddSheet(name, columns, [&](const RankDiagnosis& part, auto add) {
-      const KernelList& kernels = part.analyzers.*list;
-      sum.rows += kernels.count;
-      sum.time += kernels.time;
-      for (const KernelRow& kernel : kernels.rows) add(kernel);
-    });
-    return sum;
-  }
-
-  void AddFusible() {
-    static const SheetColumns<FusibleRow> columns = {
-        TextColumn<&FusibleRow::api>("Affinity API", 40, "The call that replaces the operators"),
-        CountColumn<&FusibleRow::count>("Stack called counts", 12, "How often the operators ran"),
-        RankColumn<FusibleRow>(12),
-    };
-    std::int64_t count = 0;
-    AddSheet(kOpUnfused.problem, columns, [&](const RankDiagnosis& part, auto add) {
-      for (const FusibleRow& fusible : part.analyzers.fusible) {
-        count += fusible.count;
-        add(fusible);
-      }
-    });
-    Note(kOpUnfused.problem, count, 0,
-         {"operators that one call could replace ran {} times",
-          "可由一个亲和接口替代的算子出现 {} 次"},
-         {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"}, count);
-  }
-
-  void AddBlockDim() {
-    static const KernelColumns columns = WithHead(WithTensors(
-        {{NamedColumn("income", Format::kGeneral, 10,
-                      "Empty: how much more blocks would save is unknown"),
-          [](const KernelRow&) { return Cell{}; }},
-         BlocksColumn(),
-         CountOrNone<&KernelRow::mix_blocks>("mix_block_dim", 15,
-                                             "Blocks of the kernel's vector part")},
-        CountColumn<&KernelRow::cores>("cores", 10, "Cores that the device has for the blocks")));
-    const auto [count, time] = AddKernels(kBlockDim, columns, &AnalyzerRows::on_some_cores);
-    Note(kBlockDim, count, time,
-         {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number"
-          " of cores",
-          "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
-         {"tune the tiling of the longest ones with AOE, or choose shapes that split evenly",
-          "使用 AOE 对耗时最长的算子调优，或选择可均分的 shape"},
-         count);
-  }
-
-  void AddNoBound() {
-    static const KernelColumns columns = WithHead(WithTensors(
-        {LoadColumn<&UnitLoads::vec>("vec_ratio",
-                                     "Share of the time in which the vector unit works"),
-         LoadColumn<&UnitLoads::mac>("mac_ratio",
-                                     "Share of the time in which the matrix unit works"),
-         LoadColumn<&UnitLoads::scalar>(
-             "scalar_ratio",
-             "Share of the time in which the scalar unit works, on the busier kind of cores"),
-         LoadColumn<&UnitLoads::mte1>(
-             "mte1_ratio",
-             "Share of the time in which data moves between the buffers of the cube core"),
-         LoadColumn<&UnitLoads::mte2>(
-             "mte2_ratio",
-             "Share of the time in which data is loaded, on the busier kind of cores"),
-         LoadColumn<&UnitLoads::mte3>("mte3_ratio",
-                                      "Share of the time in which the vector core stores"),
-         BlocksColumn()},
-        LoadColumn<&UnitLoads::fixpipe>("fixpipe_ratio",
-                                        "Share of the time in which the cube core stores")));
-    const auto [count, time] = AddKernels(kNoBound, columns, &AnalyzerRows::without_bound);
-    Note(kNoBound, count, time,
-         {"{} kernels use each unit of their cores for less than 80 % of their time",
-          "{} 个算子没有任何单元的利用率超过 80 %"},
-         {"tune the longest ones with AOE, fuse short ones with their neighbours",
-          "使用 AOE 调优耗时长的算子，将短算子与相邻算子融合"},
-         count);
-  }
-
-  // Those that the finding would call throttled.
-  void AddClocks() {
-    using Row = ThrottledRow;
-    static const SheetColumns<Row> columns = {
-        TextColumn<&Row::clock, &ClockRow::name>("Operator name", 40, "Kernel"),
-        CountColumn<&Row::clock, &ClockRow::count>("Count", 10, "Number of calls"),
-        TimeColumn<&Row::clock, &ClockRow::time>("Total duration(us)", 18, Unit::kNsShownAsUs,
-                                                 "Time of these calls, in us"),
-        NumberColumn<&Row::decreased>("AI CORE frequency decreased ratio", Format::kPercent, 32,
-                                      "How much the mean clock is below the rated one"),
-        NumberColumn<&Row::clock, &ClockRow::mhz>("Average frequency", Format::kDecimals2, 18,
-                                                  "Mean clock, weighted by time, in MHz"),
-        CountColumn<&Row::clock, &ClockRow::most>("Max frequency", 15, "The highest clock, in MHz"),
-        CountColumn<&Row::clock, &ClockRow::least>("Min frequency", 15, "The lowest clock, in MHz"),
-        RankColumn<Row>(10),
-    };
-    TimeNs time = 0;
-    const std::int64_t rows =
-        AddSheet(kDevClock.problem, columns, [&](const RankDiagnosis& part, auto add) {
-          const auto rated = static_cast<double>(part.rated_mhz);
-          for (const ClockRow& clock : part.analyzers.clocks) {
-            if (clock.mhz >= diagnosis_.thresholds[kClockRatio] * rated) continue;
-            time += clock.time;
-            add({clock, 1 - clock.mhz / rated});
-          }
-        });
-    NoteAsFinding(
-        kDevClock, rows, time,
-        {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"});
-  }
-
-  void AddFamily(PerfFamily family) {
-    std::int64_t count = 0;
-    TimeNs time = 0;
-    AddSheet(SheetNameOf(family), PerfColumns(), [&](const RankDiagnosis& part, auto add) {
-      for (const PerfRow& kernel : part.analyzers.performance) {
-        if (kernel.family != family) continue;
-        if (kernel.verdict != PerfVerdict::kBound) {
-          count += kernel.count;
-          time += kernel.time;
-        }
-        add({kernel, Text(TypeOf(kernel.verdict)), Fill(DescriptionOf(kernel), kernel.what)});
-      }
-    });
-    Note(SheetNameOf(family), count, time,
-         {"{} kernels could use the units of their cores better", "{} 个算子未充分利用核内单元"},
-         {"start with the first of the sheet: fitting shapes, fusion, tuned tiling",
-          "从表中第一个算子开始：调整 shape、融合或优化 tiling"},
-         count);
-  }
-
-  void AddBound(const Wording& name, bool KernelSequence::*is_bound) {
-    AddSheet(name, SequenceColumns(), [&](const RankDiagnosis& part, auto add) {
-      for (const KernelSequence& sequence : part.analyzers.sequences.rows) {
-        if (sequence.*is_bound) add(sequence);
-      }
-    });
-  }
-
-  void NoteSequences() {
-    SequenceList sum;
-    for (const DiagnosedRank& rank : ranks_) {
-      const SequenceList& list = rank.part->analyzers.sequences;
-      sum.count += list.count;
-      sum.total += list.total;
-      sum.busy += list.busy;
-      sum.moving += list.moving;
+void AddFusible(AnalyzerSheets& sheets) {
+  static const SheetColumns<FusibleRow> columns = {
+      TextColumn<&FusibleRow::api>("Affinity API", 40, "The call that replaces the operators"),
+      CountColumn<&FusibleRow::count>("Stack called counts", 12, "How often the operators ran"),
+      RankColumn<FusibleRow>(12),
+  };
+  AnalyzerSheets::Listed runs;
+  sheets.Add(kOpUnfused.problem, columns, [&](const RankDiagnosis& part, auto add) {
+    for (const FusibleRow& fusible : part.analyzers.fusible) {
+      runs.rows += fusible.count;
+      add(fusible);
     }
-    constexpr double kMillisecond = 1e6;
-    const auto share = [&](TimeNs time) { return sum.total > 0 ? Share(time, sum.total) : 0; };
-    // Without counters nothing is known of loads and stores.
-    const std::string moving = sum.moving > 0 ? Fill(kMoving, share(sum.moving)) : "";
-    Note(kSequences, sum.count, sum.total, kDescription, kSuggestion, sum.count,
-         static_cast<double>(sum.total) / kMillisecond,
-         static_cast<double>(sum.busy) / kMillisecond,
-         share(std::max<TimeNs>(0, sum.total - sum.busy)), moving);
+  });
+  sheets.Note(kOpUnfused.problem, runs,
+              {"operators that one call could replace ran {} times",
+               "可由一个亲和接口替代的算子出现 {} 次"},
+              {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"});
+}
+
+void AddBlockDim(AnalyzerSheets& sheets) {
+  static const KernelColumns columns = WithTensors(
+      {{NamedColumn("income", Format::kGeneral, 10,
+                    "Empty: how much more blocks would save is unknown"),
+        [](const KernelRow&) { return Cell{}; }},
+       BlocksColumn(),
+       CountColumn<&KernelRow::mix_blocks, kIfKnown>("mix_block_dim", 15,
+                                                     "Blocks of the kernel's vector part")},
+      CountColumn<&KernelRow::cores>("cores", 10, "Cores that the device has for the blocks"));
+  const auto listed = AddKernels(kBlockDim, columns, &AnalyzerRows::on_some_cores, sheets);
+  sheets.Note(
+      kBlockDim, listed,
+      {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number"
+       " of cores",
+       "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
+      {"tune the tiling of the longest ones with AOE, or choose shapes that split evenly",
+       "使用 AOE 对耗时最长的算子调优，或选择可均分的 shape"});
+}
+
+void AddNoBound(AnalyzerSheets& sheets) {
+  static const KernelColumns columns = WithTensors(
+      {LoadColumn<&UnitLoads::vec>("vec_ratio", "Share of the time in which the vector unit works"),
+       LoadColumn<&UnitLoads::mac>("mac_ratio", "Share of the time in which the matrix unit works"),
+       LoadColumn<&UnitLoads::scalar>(
+           "scalar_ratio",
+           "Share of the time in which the scalar unit works, on the busier kind of cores"),
+       LoadColumn<&UnitLoads::mte1>(
+           "mte1_ratio",
+           "Share of the time in which data moves between the buffers of the cube core"),
+       LoadColumn<&UnitLoads::mte2>(
+           "mte2_ratio", "Share of the time in which data is loaded, on the busier kind of cores"),
+       LoadColumn<&UnitLoads::mte3>("mte3_ratio",
+                                    "Share of the time in which the vector core stores"),
+       BlocksColumn()},
+      LoadColumn<&UnitLoads::fixpipe>("fixpipe_ratio",
+                                      "Share of the time in which the cube core stores"));
+  const auto listed = AddKernels(kNoBound, columns, &AnalyzerRows::without_bound, sheets);
+  sheets.Note(kNoBound, listed,
+              {"{} kernels use each unit of their cores for less than 80 % of their time",
+               "{} 个算子没有任何单元的利用率超过 80 %"},
+              {"tune the longest ones with AOE, fuse short ones with their neighbours",
+               "使用 AOE 调优耗时长的算子，将短算子与相邻算子融合"});
+}
+
+// Those that the finding would call throttled.
+void AddClocks(AnalyzerSheets& sheets) {
+  using Row = ThrottledRow;
+  static const SheetColumns<Row> columns = {
+      TextColumn<&Row::clock, &ClockRow::name>("Operator name", 40, "Kernel"),
+      CountColumn<&Row::clock, &ClockRow::count>("Count", 10, "Number of calls"),
+      TimeColumn<&Row::clock, &ClockRow::time>("Total duration(us)", 18, Unit::kNsShownAsUs,
+                                               "Time of these calls, in us"),
+      NumberColumn<&Row::decreased>("AI CORE frequency decreased ratio", Format::kPercent, 32,
+                                    "How much the mean clock is below the rated one"),
+      NumberColumn<&Row::clock, &ClockRow::mhz>("Average frequency", Format::kDecimals2, 18,
+                                                "Mean clock, weighted by time, in MHz"),
+      CountColumn<&Row::clock, &ClockRow::most>("Max frequency", 15, "The highest clock, in MHz"),
+      CountColumn<&Row::clock, &ClockRow::least>("Min frequency", 15, "The lowest clock, in MHz"),
+      RankColumn<Row>(10),
+  };
+  AnalyzerSheets::Listed slow;
+  slow.rows = sheets.Add(kDevClock.problem, columns, [&](const RankDiagnosis& part, auto add) {
+    const auto rated = static_cast<double>(part.rated_mhz);
+    for (const ClockRow& clock : part.analyzers.clocks) {
+      if (clock.mhz >= sheets.diagnosis.thresholds[kClockRatio] * rated) continue;
+      slow.time += clock.time;
+      add({clock, 1 - clock.mhz / rated});
+    }
+  });
+  sheets.NoteAsFinding(
+      kDevClock, slow,
+      {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"});
+}
+
+void AddFamily(PerfFamily family, AnalyzerSheets& sheets) {
+  AnalyzerSheets::Listed improvable;
+  sheets.Add(SheetNameOf(family), PerfColumns(), [&](const RankDiagnosis& part, auto add) {
+    for (const PerfRow& kernel : part.analyzers.performance) {
+      if (kernel.family != family) continue;
+      if (kernel.verdict != PerfVerdict::kBound) {
+        improvable.rows += kernel.count;
+        improvable.time += kernel.time;
+      }
+      add({kernel, sheets.Text(TypeOf(kernel.verdict)),
+           sheets.Fill(DescriptionOf(kernel), kernel.what)});
+    }
+  });
+  sheets.Note(
+      SheetNameOf(family), improvable,
+      {"{} kernels could use the units of their cores better", "{} 个算子未充分利用核内单元"},
+      {"start with the first of the sheet: fitting shapes, fusion, tuned tiling",
+       "从表中第一个算子开始：调整 shape、融合或优化 tiling"});
+}
+
+void AddBound(const Wording& name, bool KernelSequence::*is_bound, AnalyzerSheets& sheets) {
+  sheets.Add(name, SequenceColumns(), [&](const RankDiagnosis& part, auto add) {
+    for (const KernelSequence& sequence : part.analyzers.sequences.rows) {
+      if (sequence.*is_bound) add(sequence);
+    }
+  });
+}
+
+void NoteSequences(AnalyzerSheets& sheets) {
+  SequenceList sum;
+  for (const DiagnosedRank& rank : sheets.ranks) {
+    const SequenceList& list = rank.part->analyzers.sequences;
+    sum.count += list.count;
+    sum.total += list.total;
+    sum.busy += list.busy;
+    sum.moving += list.moving;
   }
-};
+  constexpr double kMillisecond = 1e6;
+  const auto share = [&](TimeNs time) { return sum.total > 0 ? Share(time, sum.total) : 0; };
+  // Without counters nothing is known of loads and stores.
+  const std::string moving = sum.moving > 0 ? sheets.Fill(kMoving, share(sum.moving)) : "";
+  sheets.AddNote(kSequences, {sum.count, sum.total},
+                 sheets.Fill(kDescription, sum.count, static_cast<double>(sum.total) / kMillisecond,
+                             static_cast<double>(sum.busy) / kMillisecond,
+                             share(std::max<TimeNs>(0, sum.total - sum.busy)), moving),
+                 sheets.Text(kSuggestion));
+}
 
 }  // namespace
 
-std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& ranks,
-                                          const Diagnosis& diagnosis, Language language,
-                                          Report& report) {
-  return KernelSheetMaker(ranks, diagnosis, language, report).Make();
+void AddKernelSheets(AnalyzerSheets& sheets) {
+  AddFusible(sheets);
+  AddBlockDim(sheets);
+  AddNoBound(sheets);
+  AddClocks(sheets);
+  for (const PerfFamily family : kPerfFamilies) AddFamily(family, sheets);
+  AddBound(kHostSequences, &KernelSequence::host_bound, sheets);
+  AddBound(kMteSequences, &KernelSequence::mte_bound, sheets);
+  NoteSequences(sheets);
 }
 
 }  // namespace mpa

@@ -8,11 +8,7 @@
 #include "analyzer_sheets.h"
 #include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/variables.h"
-#include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
-#include "mpa/report/member_columns.h"
-#include "mpa/report/rank_cell.h"
-#include "sheet_maker.h"
 
 namespace mpa {
 namespace {
@@ -176,13 +172,14 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
   Sheet problems = SheetOf(name(kProblemsSheet), ProblemColumns());
   Sheet others = SheetOf(name(kOthersSheet), ProblemColumns());
   Sheet observations = SheetOf(name({"observations", "观察项"}), ObservationColumns());
-  Report analyzers;
-  const std::vector<AnalyzerNote> notes = AddAnalyzerSheets(ranks, diagnosis, language, analyzers);
+  AnalyzerSheets analyzers(ranks, diagnosis, language);
+  for (const auto& add : {AddEnvironmentSheet, AddRankSheets, AddTransferSheets, AddKernelSheets})
+    add(analyzers);
   for (const Finding& finding : diagnosis.findings) {
     AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0,
            IsFault(finding) ? problems : others);
   }
-  for (const AnalyzerNote& note : notes) {
+  for (const AnalyzerNote& note : analyzers.notes) {
     AddRow(ObservationColumns(), RowOf(note), 0, observations);
   }
   report.summary = DiagnosisSummary(diagnosis, language);
@@ -214,66 +211,53 @@ struct VariableRow {
   std::string name, value, description, suggestion;
 };
 
-class EnvironmentSheetMaker : private SheetMaker {
- public:
-  using SheetMaker::SheetMaker;
-
-  std::vector<AnalyzerNote> Make() && {
-    static constexpr Wording kEnvironment{"Environment Variable Issues", "环境变量分析"};
-    using Row = VariableRow;
-    static const SheetColumns<Row> columns = {
-        TextColumn<&Row::name>("Environment", 28, "The variable"),
-        TextColumn<&Row::value>("Value", 24,
-                                "Value of the variable on the rank; empty where it is not set"),
-        TextColumn<&Row::description>("Description", 50, "What the value costs"),
-        TextColumn<&Row::suggestion>("Suggestion", 50, "What to set"),
-        RankColumn<Row>(10),
-    };
-    std::set<std::string> poor;
-    RankIndex rank;
-    AddSheet(kEnvironment, columns, [&](const RankDiagnosis& part, auto add) {
-      for (const std::string& name : PoorOf(ranks_[rank].rank, part)) {
-        poor.insert(name);
-        add(RowOf(name, part));
-      }
-      ++rank;
-    });
-    Note(kEnvironment, static_cast<std::int64_t>(poor.size()), 0,
-         {"{} environment variables have values that may cost time",
-          "{} 个环境变量的取值可能影响性能"},
-         {"set them as the sheet says", "按表中建议设置"}, poor.size());
-    return TakeNotes();
+// By name.
+std::set<std::string> PoorOf(RankId rank, const RankDiagnosis& part, const Diagnosis& diagnosis) {
+  std::set<std::string> names;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.setting && finding.Concerns(rank)) names.insert(finding.setting->variable);
   }
-
- private:
-  // By name.
-  std::set<std::string> PoorOf(RankId rank, const RankDiagnosis& part) const {
-    std::set<std::string> names;
-    for (const Finding& finding : diagnosis_.findings) {
-      if (finding.setting && finding.Concerns(rank)) names.insert(finding.setting->variable);
-    }
-    for (const Variable& variable : Variables()) {
-      if (!variable.is_finding && IsPoor(variable, part.settings))
-        names.insert(std::string(variable.name));
-    }
-    return names;
+  for (const Variable& variable : Variables()) {
+    if (!variable.is_finding && IsPoor(variable, part.settings))
+      names.insert(std::string(variable.name));
   }
+  return names;
+}
 
-  VariableRow RowOf(const std::string& name, const RankDiagnosis& part) const {
-    static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
-    const Variable* variable = VariableNamed(name);
-    const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
-    return {name, ValueIn(part.settings, name), Text(costs ? CostsOf(*variable) : kDiffers),
-            Text(costs ? variable->advice : kAgree)};
-  }
-};
+VariableRow RowOf(const std::string& name, const RankDiagnosis& part,
+                  const AnalyzerSheets& sheets) {
+  static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
+  const Variable* variable = VariableNamed(name);
+  const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
+  return {name, ValueIn(part.settings, name), sheets.Text(costs ? CostsOf(*variable) : kDiffers),
+          sheets.Text(costs ? variable->advice : kAgree)};
+}
 
 }  // namespace
 
-std::vector<AnalyzerNote> AddEnvironmentSheet(const std::vector<DiagnosedRank>& ranks,
-                                              const Diagnosis& diagnosis, Language language,
-                                              Report& report) {
-  return EnvironmentSheetMaker(ranks, diagnosis, language, report).Make();
+void AddEnvironmentSheet(AnalyzerSheets& sheets) {
+  static constexpr Wording kEnvironment{"Environment Variable Issues", "环境变量分析"};
+  static const SheetColumns<VariableRow> columns = {
+      TextColumn<&VariableRow::name>("Environment", 28, "The variable"),
+      TextColumn<&VariableRow::value>(
+          "Value", 24, "Value of the variable on the rank; empty where it is not set"),
+      TextColumn<&VariableRow::description>("Description", 50, "What the value costs"),
+      TextColumn<&VariableRow::suggestion>("Suggestion", 50, "What to set"),
+      RankColumn<VariableRow>(10),
+  };
+  std::set<std::string> poor;
+  RankIndex rank;
+  sheets.Add(kEnvironment, columns, [&](const RankDiagnosis& part, auto add) {
+    for (const std::string& name : PoorOf(sheets.ranks[rank].rank, part, sheets.diagnosis)) {
+      poor.insert(name);
+      add(RowOf(name, part, sheets));
+    }
+    ++rank;
+  });
+  sheets.Note(kEnvironment, {static_cast<std::int64_t>(poor.size()), 0},
+              {"{} environment variables have values that may cost time",
+               "{} 个环境变量的取值可能影响性能"},
+              {"set them as the sheet says", "按表中建议设置"});
 }
 
 }  // namespace mpa

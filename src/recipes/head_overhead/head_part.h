@@ -83,6 +83,13 @@ void serialize(Archive& archive, ChildRow& row) {
   if (row.calls < 1) Fail(ErrorKind::kCorrupt, "a sum over no calls");
 }
 
+template <class Archive>
+void serialize(Archive& archive, AdviceRow& row) {
+  SerializeFields(archive, static_cast<AdviceCard&>(row));
+  archive(row.metric, row.value, row.threshold, row.calls, row.part, row.cost, row.exposed_per_step,
+          row.is_compilation);
+}
+
 }  // namespace head
 }  // namespace mpa
 

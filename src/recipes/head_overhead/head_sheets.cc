@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "head_part.h"
@@ -29,16 +30,7 @@ Column Time(const char* name, const char* meaning) {
   return column;
 }
 
-// Of calls that are known by their start alone, nothing else is.
-MaybeNs Known(const Call& call, TimeNs time) {
-  return call.KnowsHead() ? MaybeNs(time) : std::nullopt;
-}
-
-// Cells of a call, by the member or the measure that they show.
-template <TimeNs Call::*kTime>
-Cell KnownTime(const Call& item) {
-  return CellOf(Known(item, item.*kTime));
-}
+// Cells of a call, by the measure that they show.
 template <Measure kMeasure>
 Cell TimeOf(const Call& item) {
   return CellOf(item.Of(kMeasure));
@@ -47,20 +39,16 @@ template <Measure kMeasure>
 Cell IdleOf(const Call& item) {
   return CellOf(item.IdleOf(kMeasure));
 }
-template <auto kCount>
-Cell CountOf(const Call& item) {
-  return item.KnowsHead() ? CellOf(item.*kCount) : Cell();
+// Of calls that are known by their start alone, nothing else is.
+template <auto kMember>
+Cell IfKnown(const Call& item) {
+  return item.KnowsHead() ? Member<kMember>(item) : Cell();
 }
 
-// Cells of rows: a segment, and a ratio in few decimals.
-template <std::size_t kSegment>
-Cell StepSegment(const StepRow& row) {
-  return row.parts[kSegment];
-}
-template <auto kMember, typename RowType>
-Cell RatioIn(const RowType& row) {
-  return row.*kMember ? Cell(Rounded(*(row.*kMember), 6)) : Cell();
-}
+// Ends the members that lead to a cell: a number with few decimals.
+template <int kDecimals>
+constexpr auto kRounded =
+    [](std::optional<double> value) { return value ? Cell(Rounded(*value, kDecimals)) : Cell(); };
 
 // "launch", or "launch, iteration" where task and kernel were found in different ways.
 std::string SourceText(const Call& call) {
@@ -86,12 +74,12 @@ SheetColumns<Call> CallColumns() {
        Member<&Call::engine>},
       {Words("phase", 10, "steady or compile."), Member<&Call::phase>},
       {Words("kind", 8, "The event by which the call was found."), Member<&Call::kind>},
-      {Number("w0Ns", "When the time of the platform begins."), KnownTime<&Call::frontend_begin>},
-      {Number("e0Ns", "When the compiled model is entered."), KnownTime<&Call::entered>},
-      {Number("t1Ns", "When the Python part of TorchAir begins."), KnownTime<&Call::python_begin>},
+      {Number("w0Ns", "When the time of the platform begins."), IfKnown<&Call::frontend_begin>},
+      {Number("e0Ns", "When the compiled model is entered."), IfKnown<&Call::entered>},
+      {Number("t1Ns", "When the Python part of TorchAir begins."), IfKnown<&Call::python_begin>},
       {Number("t2Ns", "When the C++ part of TorchAir begins."), Member<&Call::cpp_begin>},
       {Number("t3Ns", "When GE or the replay begins."), Member<&Call::ge_begin>},
-      {Number("t4Ns", "When the call ends."), KnownTime<&Call::end>},
+      {Number("t4Ns", "When the call ends."), IfKnown<&Call::end>},
       {Time("platform", "Time of the platform or script before the call."),
        TimeOf<Measure::kPlatform>},
       {Time("platformWait", "Part of platform spent waiting for the device."),
@@ -109,12 +97,11 @@ SheetColumns<Call> CallColumns() {
        TimeOf<Measure::kRegionOther>},
       {Time("frontend", "Time from w0Ns to t1Ns."),
        [](const Item& item) -> Cell {
-         return CellOf(Known(item, item.python_begin - item.frontend_begin));
+         return item.KnowsHead() ? Cell(item.python_begin - item.frontend_begin) : Cell();
        }},
       {Time("torchairPy", "Time of the Python part of TorchAir."), TimeOf<Measure::kTorchairPy>},
       {Time("torchairCpp", "Time of the C++ part of TorchAir."), TimeOf<Measure::kTorchairCpp>},
       {Time("ge", "Time from t3Ns to t4Ns: GE and the epilogue, or the replay."),
-
        [](const Item& item) -> Cell { return CellOf(item.Of(item.Parts().back())); }},
       {Time("geExec", "Part of ge in which GE executes the graph."), TimeOf<Measure::kGeExec>},
       {Time("epilogueCpp", "Part of ge in the C++ epilogue of TorchAir."),
@@ -138,7 +125,7 @@ SheetColumns<Call> CallColumns() {
        TimeOf<Measure::kHeadToFirstKernel>},
       {Time("entryToFirstKernel", "Time from e0Ns to the first kernel."),
        [](const Item& item) -> Cell {
-         return CellOf(Since(item.first_kernel, Known(item, item.entered)));
+         return item.KnowsHead() ? CellOf(Since(item.first_kernel, item.entered)) : Cell();
        }},
       {Time("deviceIdleBeforeFirstKernel",
             "Idle time of the device from w0Ns to the first kernel."),
@@ -157,10 +144,10 @@ SheetColumns<Call> CallColumns() {
        [](const Item& item) -> Cell { return CellOf(item.IdleOf(item.Parts().back())); }},
       {Time("exposedLag", "Idle time of the device between t4Ns and the first kernel."),
        IdleOf<Measure::kLag>},
-      {Number("nConstruct", "Tensors that TorchAir builds."), CountOf<&Call::tensors_built>},
-      {Number("nContiguous", "Inputs made contiguous."), CountOf<&Call::contiguous>},
-      {Number("nClone", "Inputs cloned."), CountOf<&Call::clones>},
-      {Number("nTo", "Inputs copied to the device or another type."), CountOf<&Call::copies>},
+      {Number("nConstruct", "Tensors that TorchAir builds."), IfKnown<&Call::tensors_built>},
+      {Number("nContiguous", "Inputs made contiguous."), IfKnown<&Call::contiguous>},
+      {Number("nClone", "Inputs cloned."), IfKnown<&Call::clones>},
+      {Number("nTo", "Inputs copied to the device or another type."), IfKnown<&Call::copies>},
       {Number("nLaunch", "Launches within the call."), Member<&Call::launches>},
       {Words("flags", 30, "Notes on the numbers, joined by |."),
        [](const Item& item) -> Cell { return FlagText(item); }}};
@@ -178,13 +165,15 @@ SheetColumns<StepRow> StepColumns() {
       {Number("tid", "The thread."), Member<&Item::tid>},
       {Number("calls", "Calls of graphs."), Member<&Item::calls>},
       {Number("compileCalls", "Calls that compile or load."), Member<&Item::compile_calls>},
-      {Time("platform", "Time of the platform or script."), StepSegment<0>},
+      {Time("platform", "Time of the platform or script."), Member<&Item::parts, kAt<0>>},
       {Time("serving", "Time of a serving framework before calls; empty: no event belongs to one."),
-       [](const Item& item) -> Cell { return item.knows_serving ? StepSegment<1>(item) : Cell(); }},
-      {Time("dynamo", "Time of PyTorch Dynamo."), StepSegment<2>},
-      {Time("torchairPy", "Time of the Python part of TorchAir."), StepSegment<3>},
-      {Time("torchairCpp", "Time of the C++ part of TorchAir."), StepSegment<4>},
-      {Time("ge", "Time of GE and the epilogue, or of the replay."), StepSegment<5>},
+       [](const Item& item) -> Cell {
+         return item.knows_serving ? Member<&Item::parts, kAt<1>>(item) : Cell();
+       }},
+      {Time("dynamo", "Time of PyTorch Dynamo."), Member<&Item::parts, kAt<2>>},
+      {Time("torchairPy", "Time of the Python part of TorchAir."), Member<&Item::parts, kAt<3>>},
+      {Time("torchairCpp", "Time of the C++ part of TorchAir."), Member<&Item::parts, kAt<4>>},
+      {Time("ge", "Time of GE and the epilogue, or of the replay."), Member<&Item::parts, kAt<5>>},
       {Time("tail", "Time from the end of the last call to the end of the step."),
        Member<&Item::tail>},
       {Time("stepDuration", "Duration of the step."), Member<&Item::duration>},
@@ -209,12 +198,12 @@ SheetColumns<SummaryRow> SummaryColumns() {
       {Time("p90", "90th percentile over the calls."), Member<&Item::spread, &CallSpread::p90>},
       {Time("max", "Longest over the calls."), Member<&Item::spread, &CallSpread::max>},
       {Time("sum", "Sum over the calls."), Member<&Item::spread, &CallSpread::sum>},
-      {Ratio("share", "Share of the sum of heads, 1 is all."), RatioIn<&Item::share>},
+      {Ratio("share", "Share of the sum of heads, 1 is all."), Member<&Item::share, kRounded<6>>},
       {Ratio("shareOfStep", "Share of the time of the steps with such calls."),
-       RatioIn<&Item::share_of_step>},
+       Member<&Item::share_of_step, kRounded<6>>},
       {Time("exposedSum", "Part of sum in which the device was idle."), Member<&Item::exposed_sum>},
       {Ratio("exposedShare", "Share of the idle time before first kernels."),
-       RatioIn<&Item::exposed_share>}};
+       Member<&Item::exposed_share, kRounded<6>>}};
 }
 
 // The mean over the calls, those without such a child included.
@@ -224,25 +213,25 @@ double PerCall(std::int64_t sum, const ChildRow& row) {
 
 SheetColumns<ChildRow> ChildColumns() {
   using Item = ChildRow;
-  return {
-      {Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
-      {Words("segment", 14, "The part of the head."), Member<&Item::part>},
-      {Words("class", 20, "Kind of work; of_which_... is counted in another row, too."),
-       Member<&Item::kind>},
-      {Words("name", 40, "The operator, call or gap."), Member<&Item::name>},
-      {Number("count", "Events; empty for time without an event."),
-       [](const Item& item) -> Cell { return item.count > 0 ? Cell(item.count) : Cell(); }},
-      {Ratio("countPerCall", "Events in a call."),
-       [](const Item& item) -> Cell {
-         return item.count > 0 ? Cell(Rounded(PerCall(item.count, item), 4)) : Cell();
-       }},
-      {Time("total", "Time in all calls."), Member<&Item::total>},
-      {Time("mean", "Mean time in a call, over all calls."),
-       [](const Item& item) -> Cell { return std::llround(PerCall(item.total, item)); }},
-      {Time("max", "Longest time in one call."), Member<&Item::max>},
-      {Ratio("shareOfSegment", "Share of the part of the head, 1 is all."), RatioIn<&Item::share>},
-      {Time("exposed", "Part of total in which the device was idle before the first kernel."),
-       Member<&Item::exposed>}};
+  return {{Words("scope", 24, "all, or a graph."), Member<&Item::scope>},
+          {Words("segment", 14, "The part of the head."), Member<&Item::part>},
+          {Words("class", 20, "Kind of work; of_which_... is counted in another row, too."),
+           Member<&Item::kind>},
+          {Words("name", 40, "The operator, call or gap."), Member<&Item::name>},
+          {Number("count", "Events; empty for time without an event."),
+           [](const Item& item) -> Cell { return item.count > 0 ? Cell(item.count) : Cell(); }},
+          {Ratio("countPerCall", "Events in a call."),
+           [](const Item& item) -> Cell {
+             return item.count > 0 ? Cell(Rounded(PerCall(item.count, item), 4)) : Cell();
+           }},
+          {Time("total", "Time in all calls."), Member<&Item::total>},
+          {Time("mean", "Mean time in a call, over all calls."),
+           [](const Item& item) -> Cell { return std::llround(PerCall(item.total, item)); }},
+          {Time("max", "Longest time in one call."), Member<&Item::max>},
+          {Ratio("shareOfSegment", "Share of the part of the head, 1 is all."),
+           Member<&Item::share, kRounded<6>>},
+          {Time("exposed", "Part of total in which the device was idle before the first kernel."),
+           Member<&Item::exposed>}};
 }
 
 SheetColumns<AdviceRow> AdviceColumns() {
@@ -253,10 +242,9 @@ SheetColumns<AdviceRow> AdviceColumns() {
           {Words("owner", 34, "Whom to ask."), Member<&Item::owner>},
           {Words("text", 100, "What was measured, and what to do."), Member<&Item::text>},
           {Words("metric", 34, "What the value and the threshold measure."), Member<&Item::metric>},
-          {Ratio("value", "The measured value."),
-           [](const Item& item) -> Cell { return Rounded(item.value, 4); }},
+          {Ratio("value", "The measured value."), Member<&Item::value, kRounded<4>>},
           {Ratio("threshold", "The value from which the rule applies."),
-           [](const Item& item) -> Cell { return Rounded(item.threshold, 4); }},
+           Member<&Item::threshold, kRounded<4>>},
           {Time("exposedPerStep", "The most that a fix saves in a step."),
            Member<&Item::exposed_per_step>},
           {Number("calls", "Number of calls with the problem."), Member<&Item::calls>}};

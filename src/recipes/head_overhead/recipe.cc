@@ -32,13 +32,6 @@ constexpr const char* kWithCpu = "activities with ProfilerActivity.CPU";
 constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"},
                            kPhases[] = {"steady", "compile"};
 
-head::Thresholds ReadThresholds(const std::string& text) {
-  head::Thresholds thresholds;
-  const std::string problem = head::SetThresholds(text, thresholds);
-  if (!problem.empty()) Fail(ErrorKind::kUsage, "{}", problem);
-  return thresholds;
-}
-
 std::optional<std::size_t> ReadCall(const std::string& text) {
   const auto call = WholeNumber<std::size_t>(text);
   if (!call || text.size() >= 10) Fail(ErrorKind::kUsage, "give the number of a call, from 0");
@@ -63,13 +56,13 @@ constexpr Option<std::optional<head::Phase>> kPhase{
     .help = "Calls to show on the screen and in HEAD_CHILD: steady or compile",
     .usual_text = "steady, if there are any",
     .choices = kPhases};
-constexpr Option<head::Thresholds> kThresholds{
+constexpr Option<Thresholds> kThresholds{
     .name = "thresholds",
     .type_name = "LIST",
     .help =
         "Thresholds of the advice, such as lookup_us=500,built_tensors=4; an unknown name"
         " lists all names",
-    .read = ReadThresholds};
+    .read = head::ReadThresholds};
 constexpr Option<std::string> kPicture{
     .name = "picture",
     .type_name = "FILE",
@@ -129,7 +122,7 @@ HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& argument
   part.children = head::SumChildren(scopes, part.phase, analysis);
   part.summary = head::Summarise(analysis.calls, scopes, analysis.steps);
   part.steps = head::SumSteps(analysis.calls, analysis.steps);
-  const head::Thresholds thresholds = arguments[kThresholds];
+  const Thresholds thresholds = arguments[kThresholds];
   part.advice = head::GiveAdvice(
       {analysis.calls, scopes, part.summary, part.children, thresholds, TimeOf(part.steps)});
   part.picture = Picture(arguments, analysis, scopes, part.phase);
@@ -158,13 +151,8 @@ void AddScreen(const std::vector<RankHead>& ranks, std::string_view policy, bool
 void AddFindings(const std::vector<RankHead>& ranks, Report& report) {
   for (const auto& [rank, part] : ranks) {
     for (const head::AdviceRow& row : part.advice) {
-      report.advice_cards.push_back({.rule = row.rule,
-                                     .severity = row.severity,
-                                     .rank = rank,
-                                     .scope = row.scope,
-                                     .owner = row.owner,
-                                     .text = row.text,
-                                     .gain = row.gain});
+      report.advice_cards.push_back(row);
+      report.advice_cards.back().rank = rank;
     }
   }
   StableSort(report.advice_cards, std::greater(), &AdviceCard::severity);

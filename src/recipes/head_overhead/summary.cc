@@ -51,17 +51,12 @@ class Summary {
  public:
   Summary(const std::vector<Call>& calls, const Scope& scope, Phase phase,
           const std::map<std::int32_t, TimeNs>& durations)
-      : scope_(scope), phase_(phase) {
-    std::set<ThreadStep> steps;
-    for (const std::size_t i : scope.calls) {
-      const Call& call = calls[i];
-      if (call.phase != phase) continue;
-      calls_.push_back(&call);
-      heads_ += call.Head();
-      idle_ += call.IdleOf(Measure::kHead).value_or(0);
-      if (call.step >= 0) steps.emplace(call.track, call.step);
+      : scope_(scope), phase_(phase), calls_(CallsOf(calls, scope, phase)) {
+    for (const Call* call : calls_) {
+      heads_ += call->Head();
+      idle_ += call->IdleOf(Measure::kHead).value_or(0);
     }
-    for (const auto& [track, step] : steps) step_time_ += durations.at(step);
+    for (const auto& [track, step] : StepsOf(calls_)) step_time_ += durations.at(step);
   }
 
   void Add(Measure measure, std::vector<SummaryRow>& rows) const {
@@ -120,6 +115,23 @@ std::vector<Scope> FindScopes(const std::vector<Call>& calls) {
     }
   }
   return scopes;
+}
+
+std::vector<const Call*> CallsOf(const std::vector<Call>& calls, const Scope& scope,
+                                 std::optional<Phase> phase) {
+  std::vector<const Call*> found;
+  for (const std::size_t i : scope.calls) {
+    if (!phase || calls[i].phase == *phase) found.push_back(&calls[i]);
+  }
+  return found;
+}
+
+std::set<std::pair<std::int32_t, std::int32_t>> StepsOf(const std::vector<const Call*>& calls) {
+  std::set<std::pair<std::int32_t, std::int32_t>> steps;
+  for (const Call* call : calls) {
+    if (call->step >= 0) steps.emplace(call->track, call->step);
+  }
+  return steps;
 }
 
 std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vector<Scope>& scopes,

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analyse.h"
@@ -74,6 +76,11 @@ struct Scope {
 /// All calls together, then each graph in order of its first call. A graph that runs on several
 /// threads has a scope for each.
 std::vector<Scope> FindScopes(const std::vector<Call>& calls);
+/// The calls of a scope, or those of one phase.
+std::vector<const Call*> CallsOf(const std::vector<Call>& calls, const Scope& scope,
+                                 std::optional<Phase> phase = {});
+/// Thread and step of calls within steps.
+std::set<std::pair<std::int32_t, std::int32_t>> StepsOf(const std::vector<const Call*>& calls);
 
 struct SummaryRow {
   std::string scope;

@@ -1,43 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "mpa/base/threshold.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/transfer_times.h"
 
-/// The thresholds of the diagnosis, which a file may replace.
+/// The thresholds of the diagnosis, which a file may replace. Shares are parts of 1, times are ns.
 namespace mpa {
-
-/// A threshold as people and files call it. Shares are parts of 1, times are ns.
-struct Threshold {
-  std::string_view name;
-  double usual;
-  double least, most;  ///< a file may set it to a number between these
-  std::string_view meaning;
-};
-
-/// The thresholds in force: the usual ones unless something else was said.
-class Thresholds {
- public:
-  double operator[](const Threshold& threshold) const {
-    const auto said = std::ranges::find(said_, &threshold, &Said::first);
-    return said == said_.end() ? threshold.usual : said->second;
-  }
-  void Set(const Threshold& threshold, double value) {
-    std::erase_if(said_, [&](const Said& said) { return said.first == &threshold; });
-    said_.emplace_back(&threshold, value);
-  }
-
- private:
-  using Said = std::pair<const Threshold*, double>;
-  std::vector<Said> said_;  // few
-};
 
 // What files may set them to at most.
 inline constexpr double kMaxTime = 1e12, kMaxBytes = 1e12, kMaxCalls = 1e6;

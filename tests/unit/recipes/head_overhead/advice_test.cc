@@ -303,13 +303,15 @@ TEST_F(HeadAdvice, EagerRunsAreNotForTorchAirsSupport) {
 }
 
 TEST_F(HeadAdvice, ThresholdsAreReadByName) {
-  head::Thresholds thresholds;
-  EXPECT_EQ(head::SetThresholds(" lookup_us = 1.5 , built_tensors=2", thresholds), "");
-  EXPECT_EQ(thresholds.lookup_us, 1.5);
-  EXPECT_EQ(thresholds.built_tensors, 2);
-  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us", thresholds), "invalid value");
-  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=nan", thresholds), "invalid value");
-  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=inf", thresholds), "invalid value");
+  const auto thresholds = head::ReadThresholds(" lookup_us = 1.5 ,, built_tensors=2,");
+  EXPECT_EQ(thresholds[head::kLookupUs], 1.5);
+  EXPECT_EQ(thresholds[head::kBuiltTensors], 2);
+  EXPECT_EQ(thresholds[head::kBuiltUs], 50);
+  for (const char* text : {"lookup_us", "lookup_us=nan", "lookup_us=inf", "lookup_us=-1"}) {
+    const Error error = test::ErrorOf([&] { head::ReadThresholds(text); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_HAS_TEXT(std::string(error.what()), "invalid value");
+  }
 }
 
 TEST(HeadSpread, InterpolatesPercentiles) {
