@@ -98,7 +98,7 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
                       details),
           "give the directory of the capture")
       .Refuse(facts.recorded.kernels == Recorded::kNo, "no compute kernels",
-              is_text ? "kernel_details.csv kept beside the trace"
+              is_text ? "keep kernel_details.csv beside the trace"
                       : "activities with ProfilerActivity.NPU");
 }
 

@@ -320,7 +320,7 @@ void JudgeKernels(const Contents& recorded, Verdict& verdict) {
   const bool no_cores = recorded.kernel_cores == Recorded::kNo;
   verdict.AddLack(no_cores,
                   "kernels have no type and no core: the breakdown of computing time is N/A",
-                  "profiler_level=Level1, and kernel_details.csv kept beside the trace");
+                  "profiler_level=Level1, and keep kernel_details.csv beside the trace");
   verdict.AddLack(!no_cores && recorded.kernel_types == Recorded::kNo,
                   "kernels have no operator type: those that no operator launched are"
                   " distinguished by core only",

@@ -131,7 +131,7 @@ constexpr Breach kNoLaunch[] = {
     {"an NPU trace of `torch.profiler` does not say which operators launched work",
      "work of the device whose operator the trace does not name, operators lack its time",
      "x.json: \"hcom_allReduce__001_0_1\" at 1000400 us",
-     "torch_npu.profiler in place of torch.profiler"},
+     "collect with torch_npu.profiler instead of torch.profiler"},
     {"an exporter lost the numbers that launches and work share",
      "work of the device without a launch in the trace, and launches without work: they lack the"
      " numbers that they share, operators lack its time",
@@ -304,7 +304,7 @@ constexpr Breach kImpossibleGroups[] = {
 constexpr Breach kNoCommunication[] = {
     {"an NPU trace of `torch.profiler` lacks collectives",
      "operators communicate, but the trace holds no collectives of the device",
-     "x.json: c10d::allreduce_", "torch_npu.profiler in place of torch.profiler"},
+     "x.json: c10d::allreduce_", "collect with torch_npu.profiler instead of torch.profiler"},
     {"operators of collectives without one on the device, of NPUs",
      "operators communicate, but no collective of the device was recorded: times of communication"
      " are unknown, not 0; collect communication, too",

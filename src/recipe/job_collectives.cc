@@ -36,7 +36,7 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
 Verdict JudgeCollectives(const RankFacts& facts) {
   return JudgeCommunication(facts).Refuse(
       facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo,
-      "the trace does not name communication groups", "PyTorch 2.3 or later, which does");
+      "the trace does not name communication groups", "collect with PyTorch 2.3 or later");
 }
 
 Verdict JudgeCommunication(const RankFacts& facts) {

@@ -204,6 +204,27 @@ class Columns(Documents):
             found.setdefault(re.sub(r"Rank\d+$", "", section.split("\n", 1)[0].removeprefix("### ")), section)
         return found
 
+    @staticmethod
+    def condensed(sections):
+        """The same in fewer lines: a row for both sides of a comparison, and a link to columns that an earlier sheet has."""
+        texts, tables = [], {}
+        for name, section in sections.items():
+            *head, rows = section.rstrip("\n").split("\n", 4)
+            rows = dict(row.removeprefix("| ").split(" | ", 1) for row in rows.split("\n"))
+            for key in [key for key in rows if key.startswith("`base_")]:
+                other = key.replace("base_", "comparison_", 1)
+                if rows.get(other) == rows[key]:
+                    del rows[other]
+                    rows = {f"{key}, {other}" if one == key else one: says for one, says in rows.items()}
+            earlier = max((one for one, columns in tables.items() if len(columns) > 3 and columns.items() <= rows.items()),
+                          key=lambda one: len(tables[one]), default=None)
+            more = {key: says for key, says in rows.items() if key not in tables.get(earlier, {})}
+            if earlier:
+                head[1] = f"\nThe columns of [{earlier}](#{earlier.lower()}){', and' if more else '.'}\n"
+            texts.append("\n".join([*head[:4 if more else 2], *(f"| {key} | {says}" for key, says in more.items())]).rstrip("\n"))
+            tables[name] = rows
+        return "\n\n".join(texts) + "\n\n"
+
     def test_all_columns_are_documented(self):
         sections = self.sections()
         self.assertLessEqual({"OverallMetrics", "KernelCompare", "KernelTypeCompare", "OperatorCompare", "ModuleCompare",
@@ -217,7 +238,7 @@ class Columns(Documents):
         text = (DOCS / "output.md").read_text(encoding="utf-8")
         before, rest = text.split(self.BEGIN)
         _, behind = rest.split(self.END)
-        wanted = before + self.BEGIN + "\n" + "".join(sections.values()) + self.END + behind
+        wanted = before + self.BEGIN + "\n" + self.condensed(sections) + self.END + behind
         if os.environ.get("MPA_UPDATE_DOCS"):
             (DOCS / "output.md").write_text(wanted, encoding="utf-8")
             return

@@ -41,7 +41,8 @@ struct Verdict {
   Verdict& AddUnknown(Recorded state, const char* what);
 };
 
-inline constexpr const char* kCollectByTorchNpu = "torch_npu.profiler in place of torch.profiler";
+inline constexpr const char* kCollectByTorchNpu =
+    "collect with torch_npu.profiler instead of torch.profiler";
 inline constexpr const char* kCopyAgain = "copy the capture again, or parse it again";
 
 Verdict CannotRun(std::string reason, std::string setting);

@@ -245,11 +245,11 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, OutputS
 Verdict JudgeMasking(const RankFacts& facts) {
   return JudgeReadable(facts)
       .Refuse(facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo,
-              "the trace does not name process groups", "PyTorch 2.3 or later, which does")
+              "the trace does not name process groups", "collect with PyTorch 2.3 or later")
       .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
               "profiler_level=Level1")
       .Refuse(facts.steps && facts.steps->empty(), "no steps were recorded",
-              "prof.step() after each step")
+              "call prof.step() after each step")
       .AddUnknown(facts.recorded.communication, "communication");
 }
 

@@ -208,7 +208,7 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
                " guessed",
                "profiler_level=Level1, or export_type=Db")
       .AddLack(facts.steps && facts.steps->empty(), "no steps: the head is known per call only",
-               "step() of the profiler in the loop")
+               "call prof.step() after each step")
       .AddLack(facts.complete == Recorded::kNo,
                "the data breaks off: the end of the run is missing", kCopyAgain);
 }
