@@ -139,8 +139,8 @@ TEST(LaunchedWork, DoesNotTakeTheShapesOfAnotherLaunch) {
   RankTrace trace = ReadOneTrace("331", "331", "MEMCPY_ASYNC");
   const std::int64_t link = trace.device_tasks.link.at(0);
   const auto describe = [&] { return DescribeWork(trace, Launched(trace).at(0).work); };
-  const auto add_kernel = [&](std::string_view shapes, std::int64_t link) {
-    trace.kernels.Append({.start = 331000, .shapes = trace.strings.Intern(shapes), .link = link});
+  const auto add_kernel = [&](std::string_view shapes, std::int64_t of) {
+    trace.kernels.Append({.start = 331000, .shapes = trace.strings.Intern(shapes), .link = of});
   };
   add_kernel("1", link + 1);  // another kernel that starts in the same instant
   EXPECT_EQ(describe(), "MEMCPY_ASYNC, 7, AI_CORE [duration: 2.0]\n");
