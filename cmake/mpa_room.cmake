@@ -51,7 +51,7 @@ function(mpa_room name)
   string(REPLACE "/" "::" alias mpa::${name})
   list(TRANSFORM ROOM_ROOMS PREPEND mpa:: OUTPUT_VARIABLE neighbours)
   list(TRANSFORM neighbours REPLACE "/" "::")
-  if(MPA_UNITY AND name MATCHES "/")  # mpa_batches() compiles it with its siblings
+  if(MPA_UNITY AND name MATCHES "^recipes/")  # mpa_recipe_batches() compiles it
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${neighbours} ${ROOM_LIBS})
   else()
@@ -99,14 +99,13 @@ function(mpa_other_recipes)
   endforeach()
 endfunction()
 
-# With unity the room <name> compiles the sources of the rooms <name>/<folder>, several in one go: by itself each costs
-# mostly headers. A batch is full at 90 kB of sources. Names in unnamed namespaces have to differ within a batch: each
-# recipe has a namespace of its own.
-function(mpa_batches name)
+# With unity the room recipes compiles the sources of the rooms recipes/<recipe>, several in one go: by itself each costs
+# mostly headers. A batch is full at 90 kB of sources. Each recipe has a namespace of its own, so that names may be equal.
+function(mpa_recipe_batches)
   if(NOT MPA_UNITY)
     return()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*/*.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/recipes/*/*.cc)
   set(batch 1)
   set(bytes 0)
   set(folder "")
@@ -119,9 +118,9 @@ function(mpa_batches name)
     set(folder ${folder_of_source})
     file(SIZE ${source} size)
     math(EXPR bytes "${bytes} + ${size}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${name}_${batch}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "batch_${batch}")
   endforeach()
-  target_sources(mpa_${name} PRIVATE ${sources})
+  target_sources(mpa_recipes PRIVATE ${sources})
 endfunction()
 
 # The room recipes gets embedded/recipes.h: MPA_RECIPES(X) has X(R, F) for each function F() in the folder R of recipes/

@@ -19,7 +19,7 @@ namespace mpa {
 namespace {
 
 // A rank, and by how much per step it exceeds what is usual.
-struct RankExcess {
+struct Excess {
   TimeNs time = 0;
   RankIndex rank;
 };
@@ -31,7 +31,7 @@ class ExcessFinder {
                std::vector<std::vector<std::size_t>> roles, double share)
       : ranks_(ranks), operations_(operations), roles_(std::move(roles)), share_(share) {}
 
-  std::vector<std::vector<RankExcess>> Find() && {
+  std::vector<std::vector<Excess>> Find() && {
     SumWork();
     SumTransfers();
     SumLateness();
@@ -84,7 +84,7 @@ class ExcessFinder {
   void SumLateness() {
     std::map<RankId, std::size_t> position;
     for (RankIndex rank; rank < ranks_.size(); ++rank) position[ranks_[rank].rank] = rank;
-    std::vector<RankExcess> late;
+    std::vector<Excess> late;
     for (const LateRanks& ranks : operations_.lateness.ranks) {
       for (const RankId rank : ranks.ranks) {
         const auto found = position.find(rank);
@@ -114,7 +114,7 @@ class ExcessFinder {
     }
     for (const auto& [setting, ranks] : with) {
       if (kSeldom * ranks.size() > ranks_.size()) continue;
-      std::vector<RankExcess> odd;
+      std::vector<Excess> odd;
       for (const RankIndex rank : ranks) odd.push_back({Least(rank), rank});
       Keep(std::move(odd));
     }
@@ -122,7 +122,7 @@ class ExcessFinder {
 
   // With what is usual in the same step among the ranks of the role.
   void Compare(const std::vector<Amounts>& amounts) {
-    std::vector<RankExcess> list;
+    std::vector<Excess> list;
     for (const std::vector<std::size_t>& role : roles_) {
       std::vector<TimeNs> excess(role.size(), 0);
       for (std::size_t step = 0; step < Part(role.front()).steps.size(); ++step) {
@@ -147,9 +147,9 @@ class ExcessFinder {
     const TimeNs all = steps.empty() ? 0 : steps.back().end - steps.front().begin;
     return std::max<TimeNs>(1, ShareOf(all / StepsOf(rank), share_));
   }
-  void Keep(std::vector<RankExcess> list) {
-    std::erase_if(list, [&](const RankExcess& excess) { return excess.time < Least(excess.rank); });
-    StableSort(list, std::ranges::greater(), &RankExcess::time);
+  void Keep(std::vector<Excess> list) {
+    std::erase_if(list, [&](const Excess& excess) { return excess.time < Least(excess.rank); });
+    StableSort(list, std::ranges::greater(), &Excess::time);
     if (!list.empty()) found_.push_back(std::move(list));
   }
 
@@ -165,7 +165,7 @@ class ExcessFinder {
   const std::vector<std::vector<std::size_t>> roles_;
   const double share_;
   std::map<Kind, std::vector<Amounts>> amounts_;
-  std::vector<std::vector<RankExcess>> found_;
+  std::vector<std::vector<Excess>> found_;
 };
 
 // Ranks of one pipeline, which wait for each other: without one of them nothing shows what another
@@ -219,8 +219,8 @@ class WholeChains {
 
   /// Of each list who stands out most, then second most, while there is room: the block, because
   /// who shares layers with a late rank comes as late to everything else, or else the chain.
-  void TakeThoseThatStandOut(const std::vector<std::vector<RankExcess>>& lists, double room) {
-    TakeInTurn(lists, [&](const RankExcess& excess) {
+  void TakeThoseThatStandOut(const std::vector<std::vector<Excess>>& lists, double room) {
+    TakeInTurn(lists, [&](const Excess& excess) {
       Chain& chain = *by_rank_[excess.rank];
       const Block& block = blocks_.at({chain.connected_component, chain.block});
       double missing = 0;
@@ -330,7 +330,7 @@ RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperati
           .Find();
   std::vector<bool> stands_out(ranks.size(), false);
   for (const auto& list : excesses) {
-    for (const RankExcess& excess : list) stands_out[excess.rank] = true;
+    for (const Excess& excess : list) stands_out[excess.rank] = true;
   }
   if (is_chosen) {
     for (RankIndex rank; rank < ranks.size(); ++rank) {
