@@ -60,7 +60,8 @@ function(mpa_room name)
     target_link_libraries(${target} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
     mpa_unity(${target})
     if(ROOM_HOT)
-      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+      target_compile_options(${target} PRIVATE
+        $<$<CONFIG:Release>:-O2> $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-fthread-jumps>)
     elseif(MPA_UNITY)  # GCC needs precompiled headers of the same optimisation
       target_precompile_headers(${target} REUSE_FROM mpa_precompiled)
     endif()
