@@ -43,7 +43,7 @@ void Memory(std::string_view text) {
 }
 
 void Thresholds(std::string_view text) {
-  Try("--thresholds", [&] {
+  Try("", [&] {  // the option puts its name in front of errors
     const mpa::Thresholds thresholds = head::ReadThresholds(std::string(text));
     for (const Threshold* threshold : head::kThresholds) {
       if (!(thresholds[*threshold] >= 0)) Die("a threshold below 0");
