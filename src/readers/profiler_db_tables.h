@@ -90,11 +90,11 @@ void ReadDeviceRuns(DbInput& input);
 /// GC_RECORD.
 void ReadGarbageCollections(DbInput& input);
 
-/// Columns for a query, listed as "startNs, endNs, opType?": those with a question mark are not
-/// written by all versions, and NULL where the table lacks them.
+/// Columns for a query, listed as "startNs, endNs, opType?". A question mark marks a column that
+/// some versions do not write: it reads as NULL where the table lacks it.
 std::vector<std::string> ColumnsOf(const io::Database& database, std::string_view table,
                                    std::string_view columns);
-/// The names of the numbers in a column, as a table ENUM_* says them; none without the table.
+/// The name of each number in a table ENUM_*; empty without the table.
 std::map<std::int64_t, std::string> NamesOfNumbers(const io::Database& database,
                                                    std::string_view table);
 
@@ -171,8 +171,8 @@ void CountRow(DbInput& input, std::string_view what, std::string_view table);
 void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
                  const char* table, const char* lost);
 
-/// Visits the rows of a table in their order, with columns as ColumnsOf() takes them; none without
-/// the table. `where` is empty or " WHERE ..."
+/// Visits the rows of a table in their order, with columns as ColumnsOf() takes them; no row
+/// without the table. `where` is empty or " WHERE ...".
 template <typename Visit>
 void ScanTable(const io::Database& database, std::string_view table, std::string_view columns,
                Visit visit, std::string_view where = "") {

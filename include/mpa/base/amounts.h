@@ -23,7 +23,7 @@ struct Tally {
     count += other.count;
     sum += other.sum;
   }
-  /// Of one value at least.
+  /// Requires a value.
   double Mean() const { return static_cast<double>(sum) / static_cast<double>(count); }
 };
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-/// From where on something is said of a run, which its user may change.
+/// Values from which on something is reported. Users may change them.
 namespace mpa {
 
-/// A threshold as people and files call it.
+/// A threshold, with the name that people and files use.
 struct Threshold {
   std::string_view name;
   double usual;
@@ -17,21 +17,21 @@ struct Threshold {
   std::string_view meaning;
 };
 
-/// The thresholds in force: the usual ones unless something else was said.
+/// The thresholds in force: the usual ones, or what they were set to.
 class Thresholds {
  public:
   double operator[](const Threshold& threshold) const {
-    const auto said = std::ranges::find(said_, &threshold, &Said::first);
-    return said == said_.end() ? threshold.usual : said->second;
+    const auto set = std::ranges::find(set_, &threshold, &Setting::first);
+    return set == set_.end() ? threshold.usual : set->second;
   }
   void Set(const Threshold& threshold, double value) {
-    std::erase_if(said_, [&](const Said& said) { return said.first == &threshold; });
-    said_.emplace_back(&threshold, value);
+    std::erase_if(set_, [&](const Setting& set) { return set.first == &threshold; });
+    set_.emplace_back(&threshold, value);
   }
 
  private:
-  using Said = std::pair<const Threshold*, double>;
-  std::vector<Said> said_;  // few
+  using Setting = std::pair<const Threshold*, double>;
+  std::vector<Setting> set_;  // few
 };
 
 }  // namespace mpa

@@ -86,15 +86,15 @@ class AnalyzerSheets : public Speaker {
     return AddList(name, columns, list, time_of, [](const Item&) { return true; });
   }
 
-  /// Of nothing, no note is made, nor of what a finding prices.
+  /// Adds no note for an empty list, nor for a problem that a finding prices.
   void AddNote(const Wording& category, const Listed& of, std::string description,
                std::string suggestion);
-  /// `description` names the count.
+  /// `description` has a place for the number of rows.
   void Note(const Wording& category, const Listed& of, const Wording& description,
             const Wording& suggestion) {
     AddNote(category, of, Fill(description, of.rows), Text(suggestion));
   }
-  /// With the advice of the finding.
+  /// The same with the advice of a finding.
   void NoteAsFinding(const FindingType& finding, const Listed& of, const Wording& description);
 
   const std::vector<DiagnosedRank>& ranks;

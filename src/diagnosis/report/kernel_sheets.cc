@@ -25,14 +25,12 @@ constexpr Wording kBlockDim{"Block Dim Issues", "AICore核数"},
 
 constexpr Wording kDescription{
     "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels"
-    " run"
-    " for {:.3f} ms; {:.3f} of the time are gaps{}",
+    " run for {:.3f} ms; {:.3f} of the time are gaps{}",
     "{} 个重复的算子序列具有融合价值：总耗时 {:.3f} ms，其中算子执行 {:.3f} ms；间隙占比 {:.3f}{}"},
     kMoving{", {:.3f} loads and stores", "，搬运占比 {:.3f}"},
     kSuggestion{
         "fuse their kernels, or use operators that do the work of several; where the host is late,"
-        " find"
-        " its code by the stacks first",
+        " find its code by the stacks first",
         "评估序列能否融合或改用融合算子；host 瓶颈的序列先通过调用栈定位代码"};
 
 using KernelColumns = SheetColumns<KernelRow>;

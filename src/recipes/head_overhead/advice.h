@@ -19,7 +19,7 @@ namespace mpa::head {
 /// The thresholds that "name=value,name=value" sets. Throws Error (kUsage).
 Thresholds ReadThresholds(const std::string& text);
 
-/// A card of no rank yet; it gains at most the time in which the device was idle.
+/// A card whose rank is not set yet. Its gain is at most the time in which the device was idle.
 struct AdviceRow : AdviceCard {
   std::string metric;  ///< what `value` and `threshold` are
   double value = 0, threshold = 0;

@@ -7,8 +7,8 @@
 #include "call.h"
 #include "mpa/base/threshold.h"
 
-/// All that can be advised, and from where on. The thresholds are proposals that no measurement
-/// backs.
+/// Every kind of advice, and the threshold from which on it is given. The thresholds are proposals;
+/// no measurement backs them.
 namespace mpa::head {
 
 inline constexpr double kMost = std::numeric_limits<double>::max();
@@ -26,7 +26,7 @@ inline constexpr Threshold kSegmentShare{"segment_share", 20, 0, kMost,
 inline constexpr const Threshold* kThresholds[] = {
     &kSegmentShare, &kSegmentStepShare, &kExposedStepShare, &kLookupUs,    &kCallsPerRegion,
     &kBuiltTensors, &kBuiltUs,          &kContiguousUs,     &kOutlierRatio};
-// Those that nobody changes.
+// Fixed: --thresholds does not list them.
 inline constexpr Threshold kAnyTime{"", 0, 0, 0, ""}, kOnce{"", 1, 1, 1, ""};
 
 /// A kind of advice.

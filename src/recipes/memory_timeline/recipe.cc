@@ -309,8 +309,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
                    report.notes);
   without_addresses.AppendTo(
       "the trace has no addresses of memory, so which allocation a release ends is unknown;"
-      " collect"
-      " with a newer profiler",
+      " collect with a newer profiler",
       report.notes);
   without_totals.AppendTo(
       "the allocators did not report their totals, so what was allocated before the capture is"

@@ -203,7 +203,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
     Route& route = routes[{send.rank, receive.rank}];
     ++route.count;
     route.waits.push_back({receive.rank, static_cast<double>(std::max<TimeNs>(
-                                           0, send.row->start - receive.row->start))});
+                                             0, send.row->start - receive.row->start))});
   }
   if (ops == 0) return;
   report.lines.push_back(
@@ -218,9 +218,10 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   std::vector<std::pair<double, ScreenLine>> lines;
   for (const auto& [route, facts] : routes) {
     const RankSpread spread = SpreadOf(facts.waits);
-    lines.emplace_back(spread.median,
-                       list.Line(fmt::format("{} to {}", RankName(route.first), RankName(route.second)),
-                                 facts.count, spread.min.value, spread.median, spread.max.value));
+    lines.emplace_back(
+        spread.median,
+        list.Line(fmt::format("{} to {}", RankName(route.first), RankName(route.second)),
+                  facts.count, spread.min.value, spread.median, spread.max.value));
   }
   StableSort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;
@@ -244,8 +245,7 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
         ranks.front().part.on_gpu
             ? "traces of GPUs do not name the ends of transfers, so none are paired"
             : "no send and receive operators (hcom_send__, hcom_receive__) were recorded;"
-              " pipelines"
-              " have them, collected with profiler_level=Level1");
+              " pipelines have them, collected with profiler_level=Level1");
   }
   if (unknown > contradictions) {
     report.notes.push_back(fmt::format(
