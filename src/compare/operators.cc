@@ -116,9 +116,9 @@ Comparison Operators() {
   return {"operator",
           "operators",
           "Operators and the device time they cause, by module if the captures contain modules",
-          Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
-              Tables::kDeviceTasks | Tables::kCommunications | Tables::kPythonCalls |
-              Tables::kBackwardLinks | Tables::kQueuedWork,
+          Tables::kHostOps | Tables::kOpDetails | Tables::kOpStacks | Tables::kLaunches |
+              Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
+              Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kQueuedWork,
           CompareOperators,
           JudgeOperators};
 }

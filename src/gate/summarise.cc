@@ -260,8 +260,9 @@ Tables TablesFor(const SummaryRequest& request) {
       request.modules || std::ranges::any_of(request.patterns, [](const Metric& metric) {
         return metric.kind == MetricKind::kModule;
       });
-  const Tables always = kAccountTables | Tables::kOverlaps | Tables::kMemorySamples |
-                        Tables::kChips | Tables::kJobInfo | Tables::kOpStacks;
+  const Tables always = kAccountTables | Tables::kKernelCounters | Tables::kOverlaps |
+                        Tables::kMemorySamples | Tables::kChips | Tables::kJobInfo |
+                        Tables::kOpStacks;
   return modules ? always | Tables::kBackwardLinks : always;
 }
 

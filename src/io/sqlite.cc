@@ -297,25 +297,39 @@ void Database::ReadSchema() {
   HasTable("sqlite_master");  // fails if the file is not a database
 }
 
-bool Database::HasTable(std::string_view table) const {
-  Statement query = Query(fmt::format(
+const Database::Table& Database::TableNamed(std::string_view name) const {
+  const auto known = tables_.find(name);
+  if (known != tables_.end()) return known->second;
+  Table table;
+  Statement type = Query(fmt::format(
       "SELECT type = 'view', sql LIKE 'CREATE%VIRTUAL%TABLE%' AND NOT rootpage FROM sqlite_master"
       " WHERE type IN ('table', 'view') AND name = '{}'",
-      table));
-  if (!query.Step()) return false;
-  const char* computed = nullptr;
-  if (query.Int(0) == 1) {
-    computed = "is a view";
-  } else if (query.Int(1) == 1) {
-    computed = "is a virtual table";
-  } else if (HasGeneratedColumns(table)) {
-    computed = "has generated columns";
+      name));
+  table.exists = type.Step();
+  if (type.Int(0) == 1) {
+    table.computed = "is a view";
+  } else if (type.Int(1) == 1) {
+    table.computed = "is a virtual table";
+  } else if (table.exists) {
+    Statement columns = Query(fmt::format(
+        "SELECT name, hidden, pk = 1 AND type = 'INTEGER' FROM pragma_table_xinfo('{}')", name));
+    while (columns.Step()) {
+      if (columns.Int(1) == 0)
+        table.columns.emplace(columns.Text(0), columns.Int(2) == 1);
+      else if (columns.IntOr(1, 0) > 1)
+        table.computed = "has generated columns";
+    }
   }
-  if (computed != nullptr) {
+  return tables_.emplace(name, std::move(table)).first->second;
+}
+
+bool Database::HasTable(std::string_view name) const {
+  const Table& table = TableNamed(name);
+  if (table.exists && table.computed != nullptr) {
     Fail(ErrorKind::kCorrupt, "{}: {} {}, which can compute anything; write it as a plain table",
-         name_, table, computed);
+         name_, name, table.computed);
   }
-  return true;
+  return table.exists;
 }
 
 int Database::NoteTable(void* database, int action, const char* table, const char*, const char*,
@@ -324,22 +338,14 @@ int Database::NoteTable(void* database, int action, const char* table, const cha
   return SQLITE_OK;
 }
 
-bool Database::HasGeneratedColumns(std::string_view table) const {
-  return Query(fmt::format("SELECT 1 FROM pragma_table_xinfo('{}') WHERE hidden > 1", table))
-      .Step();
-}
-
 bool Database::HasColumn(std::string_view table, std::string_view column) const {
-  Statement query =
-      Query(fmt::format("SELECT 1 FROM pragma_table_info('{}') WHERE name = '{}'", table, column));
-  return query.Step();
+  return TableNamed(table).columns.contains(column);
 }
 
 bool Database::IsPrimaryKey(std::string_view table, std::string_view column) const {
-  Statement query = Query(fmt::format(
-      "SELECT 1 FROM pragma_table_info('{}') WHERE name = '{}' AND pk = 1 AND type = 'INTEGER'",
-      table, column));
-  return query.Step();
+  const auto& columns = TableNamed(table).columns;
+  const auto found = columns.find(column);
+  return found != columns.end() && found->second;
 }
 
 std::size_t Database::ApproximateRows(std::string_view table) const {

@@ -75,12 +75,16 @@ void KeptRows::Reserve(std::size_t rows) {
 }
 
 void KeptRows::Append(const Row& row, int first) {
-  for (int column = first; column < first + static_cast<int>(columns_); ++column) {
+  const std::size_t at = kinds_.size();
+  numbers_.resize(at + columns_);
+  kinds_.resize(at + columns_);
+  for (std::size_t i = 0; i < columns_; ++i) {
+    const int column = first + static_cast<int>(i);
     const auto number = row.Int(column);
-    numbers_.push_back(number.value_or(0));
-    kinds_.push_back(number               ? Row::Kind::kInteger
+    numbers_[at + i] = number.value_or(0);
+    kinds_[at + i] = number               ? Row::Kind::kInteger
                      : row.IsNull(column) ? Row::Kind::kNull
-                                          : Row::Kind::kOther);
+                                          : Row::Kind::kOther;
   }
 }
 

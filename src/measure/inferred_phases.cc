@@ -65,15 +65,16 @@ class PhaseFinder {
  public:
   explicit PhaseFinder(RankTrace& trace)
       : trace_(trace),
-        items_(FindDeviceItems(trace)),
         texts_(trace.device == DeviceKind::kGpu ? trace.kernels.name : trace.kernels.op_type) {}
 
   void Find() {
+    std::vector<bool> known(trace_.strings.Size());
+    work_.resize(known.size(), Work::kOther);
     for (const StringId text : texts_) {
-      const auto [known, is_new] = work_.try_emplace(text, Work::kOther);
-      if (!is_new) continue;
+      if (known[Index(text)]) continue;
+      known[Index(text)] = true;
       const std::string_view name = trace_.strings.View(text);
-      known->second = WorkOf(name, trace_.device);
+      work_[Index(text)] = WorkOf(name, trace_.device);
       serves_ |= IsInference(name);
       learns_ |= ContainsAny(ToLower(name), {"grad", "backward", "_bwd"});
     }
@@ -90,7 +91,7 @@ class PhaseFinder {
  private:
   std::vector<StepKernels> KernelsOf(const StepBounds& bounds) const {
     std::vector<StepKernels> steps(bounds.Count());
-    for (const DeviceItem& item : items_) {
+    for (const DeviceItem& item : FindDeviceItems(trace_)) {
       if (item.table != PieceTable::kKernels) continue;
       if (const auto step = bounds.OfDeviceWork(item.link, item.begin))
         Add(static_cast<std::size_t>(item.row), steps[*step]);
@@ -124,7 +125,7 @@ class PhaseFinder {
     const LaunchCalls calls(trace_);
     const LaunchIndex launches(trace_);
     std::map<TimeNs, std::pair<TimeNs, StepKernels>> steps;  // by start of the call; its end
-    for (const DeviceItem& item : items_) {
+    for (const DeviceItem& item : FindDeviceItems(trace_)) {
       if (item.table != PieceTable::kKernels) continue;
       const auto call = GraphCall(item, calls, launches);
       if (!call) continue;
@@ -161,7 +162,7 @@ class PhaseFinder {
 
   void Add(std::size_t kernel, StepKernels& step) const {
     step.names.push_back(trace_.kernels.name[kernel]);
-    switch (work_.at(texts_[kernel])) {
+    switch (work_[Index(texts_[kernel])]) {
       case Work::kDecodes:
         ++step.decoding;
         break;
@@ -208,9 +209,8 @@ class PhaseFinder {
   }
 
   RankTrace& trace_;
-  const std::vector<DeviceItem> items_;
-  const std::vector<StringId>& texts_;       // by kernel: its type, on a GPU its name
-  std::unordered_map<StringId, Work> work_;  // by text
+  const std::vector<StringId>& texts_;  // by kernel: its type, on a GPU its name
+  std::vector<Work> work_;              // by text
   bool serves_ = false, learns_ = false;
 };
 

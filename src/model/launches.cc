@@ -59,20 +59,27 @@ bool KnowsLaunches(const RankTrace& trace) {
   return !has_work || !trace.launches.Empty();
 }
 
-LaunchIndex::LaunchIndex(const RankTrace& trace) {
-  const Launches& launches = trace.launches;
-  rows_.reserve(launches.Size());
-  for (std::size_t i = 0; i < launches.Size(); ++i) {
-    if (launches.link[i] >= 0) rows_.emplace_back(launches.link[i], static_cast<std::uint32_t>(i));
+namespace {
+
+std::vector<std::int64_t> LinksOf(const Launches& launches) {
+  std::vector<std::int64_t> links = launches.link;
+  std::erase_if(links, [](std::int64_t link) { return link < 0; });
+  return links;
+}
+
+}  // namespace
+
+LaunchIndex::LaunchIndex(const RankTrace& trace) : rows_(LinksOf(trace.launches)) {
+  const std::vector<std::int64_t>& links = trace.launches.link;
+  for (std::size_t row = 0; row < links.size(); ++row) {
+    if (links[row] >= 0) *rows_.Find(links[row]) = static_cast<std::uint32_t>(row + 1);
   }
-  if (!std::ranges::is_sorted(rows_)) std::ranges::sort(rows_);
 }
 
 std::optional<std::size_t> LaunchIndex::Find(std::int64_t link) const {
-  const auto behind =
-      std::ranges::upper_bound(rows_, link, {}, [](auto& row) { return row.first; });
-  if (behind == rows_.begin() || std::prev(behind)->first != link) return std::nullopt;
-  return std::prev(behind)->second;
+  const std::uint32_t* row = link < 0 ? nullptr : rows_.Find(link);
+  if (row == nullptr || *row == 0) return std::nullopt;
+  return *row - 1;
 }
 
 std::int64_t BusiestStream(const RankTrace& trace, const LaunchIndex& index) {

@@ -228,7 +228,8 @@ void DropEmptySteps(RankTrace& trace) {
   const StepBounds bounds(trace, kAsRecorded);
   std::size_t used = 0;  // up to the last step with work
   const auto note = [&](const auto& table) {
-    for (std::size_t i = 0; i < table.Size(); ++i) {
+    // Mostly the last row says that all are used.
+    for (std::size_t i = table.Size(); i-- > 0 && used < bounds.Count();) {
       if (const auto step = bounds.OfDeviceWork(table.link[i], table.start[i]))
         used = std::max(used, *step + 1);
     }

@@ -155,16 +155,58 @@ void LeaveOutRepeatedSteps(RankTrace& trace) {
   }
 }
 
+namespace {
+
+// Spans of time, in order and apart from each other, and whether anything ran in them.
+class Watched {
+ public:
+  void Add(TimeNs from, TimeNs to) { spans_.push_back({from, to}); }
+  bool Empty() const { return spans_.empty(); }
+
+  template <typename Table>
+  void Note(const Table& table) {
+    begun_.resize(spans_.size() + 1);
+    std::size_t next = 0;  // the first span that ends behind the start of the row
+    for (std::size_t row = 0; row < table.Size(); ++row) {
+      const TimeNs start = table.start[row], end = start + table.dur[row];
+      const bool is_next = (next == spans_.size() || spans_[next].to > start) &&
+                           (next == 0 || spans_[next - 1].to <= start);
+      if (!is_next) next = FirstBehind(start, &Span::to, /*or_at=*/false);
+      if (next == spans_.size() || spans_[next].from >= end) continue;
+      ++begun_[next];
+      --begun_[FirstBehind(end, &Span::from, /*or_at=*/true)];
+    }
+  }
+
+  // By span, after the last table.
+  std::vector<bool> Ran() const {
+    std::vector<bool> ran;
+    std::int64_t running = 0;
+    for (std::size_t i = 0; i < spans_.size(); ++i) ran.push_back((running += begun_[i]) > 0);
+    return ran;
+  }
+
+ private:
+  struct Span {
+    TimeNs from = 0, to = 0;
+  };
+
+  std::size_t FirstBehind(TimeNs time, TimeNs Span::*edge, bool or_at) const {
+    const auto at = or_at ? std::ranges::lower_bound(spans_, time, {}, edge)
+                          : std::ranges::upper_bound(spans_, time, {}, edge);
+    return static_cast<std::size_t>(at - spans_.begin());
+  }
+
+  std::vector<Span> spans_;
+  std::vector<std::int64_t> begun_;  // how many more rows run in a span than in the one before
+};
+
+}  // namespace
+
 // Steps follow each other, and the host works between them. Of raw data the reader says it.
 void CheckGaps(Tables read, RankTrace& trace) {
   const Steps& steps = trace.steps;
   if (steps.Size() < 2 || trace.source == "raw") return;
-  const auto runs_within = [](TimeNs from, TimeNs to, const auto& table) {
-    for (std::size_t i = 0; i < table.Size(); ++i) {
-      if (table.start[i] < to && table.start[i] + table.dur[i] > from) return true;
-    }
-    return false;
-  };
   std::vector<TimeNs> lengths;
   for (std::size_t i = 0; i < steps.Size(); ++i) lengths.push_back(steps.end[i] - steps.start[i]);
   std::ranges::nth_element(lengths,
@@ -177,6 +219,12 @@ void CheckGaps(Tables read, RankTrace& trace) {
                          Intersects(read, Tables::kCommunications);
   const TimeNs allowed = knows_all ? std::clamp(step_length, kShortest, kLongest) : kLongest;
   const std::vector<std::size_t> order = steps.RowsByStart();
+  struct Gap {
+    TimeNs length = 0;
+    std::int32_t next = 0;  // the step behind it
+  };
+  std::vector<Gap> gaps;
+  Watched inner;
   for (std::size_t i = 1; i < order.size(); ++i) {
     const TimeNs end = steps.end[order[i - 1]], begin = steps.start[order[i]];
     // Where the numbers say that steps are missing, half of one is too long.
@@ -184,16 +232,23 @@ void CheckGaps(Tables read, RankTrace& trace) {
     if (begin - end <= (follows ? allowed : allowed / 2)) continue;
     // The device may still work for the one step, and a collection begin before the other.
     const TimeNs quarter = (begin - end) / 4;
-    const auto is_in = [&](const auto&... tables) {
-      return (runs_within(end + quarter, begin - quarter, tables) || ...);
-    };
-    if (is_in(trace.host_ops, trace.host_calls, trace.python_calls, trace.kernels,
-              trace.device_tasks, trace.communications))
-      continue;
+    gaps.push_back({begin - end, steps.id[order[i]]});
+    inner.Add(end + quarter, begin - quarter);
+  }
+  if (inner.Empty()) return;
+  inner.Note(trace.host_ops);
+  inner.Note(trace.host_calls);
+  inner.Note(trace.python_calls);
+  inner.Note(trace.kernels);
+  inner.Note(trace.device_tasks);
+  inner.Note(trace.communications);
+  const std::vector<bool> ran = inner.Ran();
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    if (ran[i]) continue;
     trace.issues.Count(
         Promise::kStepsFollow,
         "nothing was recorded between two steps, which counts as free in the first and end to end",
-        fmt::format("{:.3f} ms before step {}", InMs(begin - end), steps.id[order[i]]));
+        fmt::format("{:.3f} ms before step {}", InMs(gaps[i].length), gaps[i].next));
   }
 }
 

@@ -145,7 +145,7 @@ class KinetoFiller {
     for (const EventArg& arg : event.args) {
       if (shapes && Is(arg.key, "Input Dims")) op.shapes = Intern(PythonText(arg.value));
       if (details && Is(arg.key, "Input type")) op.types = Intern(PythonText(arg.value));
-      if (Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
+      if (Wants(Tables::kOpStacks) && Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
     }
     if (WantsOpValues(request_.wanted)) AddValues(event, op);
   }

@@ -264,14 +264,9 @@ void ReadTables(DbInput& input, const Reading& read) {
 void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const io::Database database(file.path);
   DbStrings strings(database, trace.strings, trace.issues);
-  DbInput input{database, strings, trace};
+  DbInput input{database, strings, trace, request.wanted};
   const auto read = [&](Tables tables, void (*read_tables)(DbInput&)) {
     if (Intersects(request.wanted, tables)) ReadTables(input, [&] { read_tables(input); });
-  };
-  const auto read_some = [&](Tables tables, void (*read_tables)(DbInput&, Tables)) {
-    if (Intersects(request.wanted, tables)) {
-      ReadTables(input, [&] { read_tables(input, request.wanted); });
-    }
   };
   if (!database.HasTable("TASK") && !database.HasTable("PYTORCH_API") &&
       !database.HasTable("COMMUNICATION_OP")) {
@@ -280,10 +275,10 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
          " no profiler database, or its export broke off",
          file.path.string());
   }
-  read_some(Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls | Tables::kBackwardLinks |
-                Tables::kQueuedWork,
-            ReadHostTables);
-  read_some(Tables::kKernels, ReadKernels);
+  read(Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls | Tables::kBackwardLinks |
+           Tables::kQueuedWork,
+       ReadHostTables);
+  read(Tables::kKernels, ReadKernels);
   read(Tables::kScheduleKernels, ReadScheduleKernels);
   read(Tables::kListedKernels, ReadListedKernels);
   read(Tables::kMstx, ReadMstxEvents);
@@ -291,17 +286,17 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kCoreClocks, ReadCoreClocks);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
-  read_some(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
+  read(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kMemorySamples, ReadProcessMemory);
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);
   read(Tables::kDeviceTasks, CountUnreadWork);
-  read_some(Tables::kHostCalls, ReadHostCalls);
+  read(Tables::kHostCalls, ReadHostCalls);
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
   read(Tables::kJobInfo, ReadJobInfo);
-  CheckPromisesOfTables(input, request.wanted);
+  CheckPromisesOfTables(input);
   AddProgress(file.bytes);
 }
 

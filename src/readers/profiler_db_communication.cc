@@ -196,11 +196,11 @@ void ReadGroupNames(DbInput& input) {
 
 }  // namespace
 
-void ReadCommunications(DbInput& input, Tables wanted) {
+void ReadCommunications(DbInput& input) {
   Groups groups(input);
   ReadOperations(input, groups);
-  if (Intersects(wanted, Tables::kDeviceTasks)) CountWithoutTasks(input);
-  if (Intersects(wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
+  if (Intersects(input.wanted, Tables::kDeviceTasks)) CountWithoutTasks(input);
+  if (Intersects(input.wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
   ReadGroupNames(input);
 }
 

@@ -76,10 +76,13 @@ void KeepOneDevice(DbInput& input) {
 
 const io::KeptRows& TasksOf(DbInput& input) {
   if (!input.tasks) {
-    constexpr std::string_view kColumns =
-        "startNs?, endNs?, taskType?, streamId?, connectionId?, modelId?, taskId?, deviceId?,"
-        " globalTaskId?";
-    input.tasks = input.database.Keep(ColumnsOf(input.database, "TASK", kColumns), "TASK");
+    std::vector<std::string> columns =
+        ColumnsOf(input.database, "TASK",
+                  "startNs?, endNs?, taskType?, streamId?, connectionId?, modelId?, taskId?,"
+                  " deviceId?, globalTaskId?");
+    if (!Intersects(input.wanted, Tables::kDeviceTasks))
+      columns[kTaskModel] = columns[kTaskNumber] = "NULL";
+    input.tasks = input.database.Keep(columns, "TASK");
     KeepOneDevice(input);
   }
   return *input.tasks;
@@ -211,7 +214,7 @@ void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
 
 }  // namespace
 
-void ReadKernels(DbInput& input, Tables wanted) {
+void ReadKernels(DbInput& input) {
   constexpr int kRow = kTaskColumns;  // the first column of the row
   if (!input.database.HasTable("TASK")) {
     if (HasRows(input.database, "COMPUTE_TASK_INFO")) {
@@ -222,13 +225,13 @@ void ReadKernels(DbInput& input, Tables wanted) {
     return;
   }
   if (!HasRows(input.database, "COMPUTE_TASK_INFO")) {
-    ReadKernelsWithoutDetails(input, Intersects(wanted, Tables::kKernelLoads));
+    ReadKernelsWithoutDetails(input, Intersects(input.wanted, Tables::kKernelLoads));
     return;
   }
   RequireColumnsOfWork(input);
   std::string columns = "name, opType, taskType, inputShapes?";
-  const bool with_tensors = Intersects(wanted, Tables::kKernelTensors);
-  const bool with_loads = Intersects(wanted, Tables::kKernelLoads);
+  const bool with_tensors = Intersects(input.wanted, Tables::kKernelTensors);
+  const bool with_loads = Intersects(input.wanted, Tables::kKernelLoads);
   if (with_tensors)
     columns += ", inputDataTypes?, inputFormats?, outputShapes?, outputFormats?, hf32Eligible?";
   const int load = with_tensors ? kRow + 9 : kRow + 4;  // its first column
@@ -284,7 +287,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
   };
   ScanTasks(input, TasksOf(input), "COMPUTE_TASK_INFO", columns, read);
   CheckDetails(input, detailed);
-  if (Intersects(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
+  if (Intersects(input.wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
 }
 
 void ReadScheduleKernels(DbInput& input) {

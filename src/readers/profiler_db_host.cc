@@ -161,20 +161,19 @@ bool IsShapes(std::string_view text) {
 
 class HostReader {
  public:
-  HostReader(DbInput& input, Tables wanted)
+  explicit HostReader(DbInput& input)
       : input_(input),
-        wanted_(wanted),
         types_(input.database),
         sets_(input),
         has_sets_(input.database.HasTable("CONNECTION_IDS")),
         tracks_(input.trace.tracks) {
-    if (Wants(kWithStacks)) stacks_ = ReadCallStacks(input_);
+    if (Wants(Tables::kOpStacks)) stacks_ = ReadCallStacks(input_);
   }
 
   void Read() {
     Reserve();
     std::string columns = "startNs, endNs, name, globalTid, connectionId, type";
-    if (Wants(kWithStacks)) columns += ", callchainId?";
+    if (Wants(Tables::kOpStacks)) columns += ", callchainId?";
     if (Wants(Tables::kOpDetails)) columns += ", inputShapes?, inputDtypes?";
     // Not IN, which looks into a table; most rows are of Python.
     std::string kinds = fmt::format("type = {}", types_.op);
@@ -190,9 +189,7 @@ class HostReader {
   }
 
  private:
-  static constexpr Tables kWithStacks = Tables::kOpDetails | Tables::kOpStacks;
-
-  bool Wants(Tables tables) const { return Intersects(wanted_, tables); }
+  bool Wants(Tables tables) const { return Intersects(input_.wanted, tables); }
 
   // All rows may be of one kind; what is not filled takes no memory.
   void Reserve() {
@@ -299,7 +296,6 @@ class HostReader {
   }
 
   DbInput& input_;
-  Tables wanted_;
   ApiTypes types_;
   ConnectionSets sets_;
   bool has_sets_;
@@ -315,9 +311,9 @@ class HostReader {
 
 }  // namespace
 
-void ReadHostTables(DbInput& input, Tables wanted) {
+void ReadHostTables(DbInput& input) {
   if (!input.database.HasTable("PYTORCH_API")) return;
-  HostReader(input, wanted).Read();
+  HostReader(input).Read();
 }
 
 void ReadCopyLaunches(DbInput& input) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "by_number.h"
+#include "mpa/base/by_number.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/capture/monitor.h"
@@ -148,15 +148,15 @@ void FindUnansweredConnections(DbInput& input) {
       });
 }
 
-void CheckLaunches(DbInput& input, Tables wanted) {
+void CheckLaunches(DbInput& input) {
   RankTrace& trace = input.trace;
   if (input.own_device) return;
-  if (!Intersects(wanted, Tables::kLaunches)) {
+  if (!Intersects(input.wanted, Tables::kLaunches)) {
     if (input.tasks) FindUnansweredConnections(input);
     return;
   }
   if (trace.launches.Empty()) return;
-  const bool with_tasks = Intersects(wanted, Tables::kDeviceTasks);
+  const bool with_tasks = Intersects(input.wanted, Tables::kDeviceTasks);
   if ((!with_tasks && !input.tasks) || !input.database.HasTable("TASK")) return;
   ByNumber<Connection> connections(trace.launches.link);
   for (std::size_t i = 0; i < trace.launches.Size(); ++i) {
@@ -289,9 +289,9 @@ void CheckColumns(DbInput& input) {
 }
 
 // Each marked step has its row.
-void CheckSteps(DbInput& input, Tables wanted) {
+void CheckSteps(DbInput& input) {
   const RankTrace& trace = input.trace;
-  if (!Intersects(wanted, Tables::kSteps) || !input.database.HasTable("STEP_TIME")) return;
+  if (!Intersects(input.wanted, Tables::kSteps) || !input.database.HasTable("STEP_TIME")) return;
   std::vector<std::int8_t> is_step;  // by the text of a name; -1: not looked at
   std::set<StringId> marked;
   for (const StringId name : trace.host_ops.name) {
@@ -311,14 +311,14 @@ void CheckSteps(DbInput& input, Tables wanted) {
 
 }  // namespace
 
-void CheckPromisesOfTables(DbInput& input, Tables wanted) {
+void CheckPromisesOfTables(DbInput& input) {
   CheckFilled(input);
   CheckRows(input);
   CheckColumns(input);
-  if (Intersects(wanted, Tables::kHostOps | Tables::kLaunches)) CheckLists(input);
-  if (Intersects(wanted, Tables::kCommunications)) CheckCommunicationIsRecorded(input);
-  CheckSteps(input, wanted);
-  CheckLaunches(input, wanted);
+  if (Intersects(input.wanted, Tables::kHostOps | Tables::kLaunches)) CheckLists(input);
+  if (Intersects(input.wanted, Tables::kCommunications)) CheckCommunicationIsRecorded(input);
+  CheckSteps(input);
+  CheckLaunches(input);
 }
 
 void CheckDetails(DbInput& input, const std::vector<std::int64_t>& detailed) {

@@ -131,10 +131,10 @@ void ReadCollectiveRuns(DbInput& input, Owners& owners) {
 
 }  // namespace
 
-void ReadHostCalls(DbInput& input, Tables wanted) {
+void ReadHostCalls(DbInput& input) {
   ReadSession(input);
   // Threads and connections tie calls to other tables, which others do not want to have.
-  const bool alone = (wanted & (Tables::kHostCalls | Tables::kSteps)) == wanted;
+  const bool alone = (input.wanted & (Tables::kHostCalls | Tables::kSteps)) == input.wanted;
   input.trace.host_calls.Reserve(input.database.ApproximateRows("CANN_API"));
   CallNames names(input);
   TrackNumbers tracks(input.trace.tracks);

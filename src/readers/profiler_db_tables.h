@@ -51,6 +51,7 @@ struct DbInput {
   const io::Database& database;
   DbStrings& strings;
   RankTrace& trace;
+  Tables wanted{};                       ///< the functions below read no more
   std::optional<io::KeptRows> tasks{};  ///< see TasksOf()
   /// The device whose work is read, where TASK has that of several.
   std::optional<std::int64_t> own_device{};
@@ -59,12 +60,12 @@ struct DbInput {
 /// PYTORCH_API, CONNECTION_IDS, PYTORCH_CALLCHAINS: host operators and launches, and the thread of
 /// the backward pass; Python functions, backward links, queued work and the details of operators if
 /// wanted.
-void ReadHostTables(DbInput& input, Tables wanted);
+void ReadHostTables(DbInput& input);
 /// CANN_API: the launchers of the copies, which CONNECTION_IDS does not contain. Needs the device
 /// tasks, launches and queued work.
 void ReadCopyLaunches(DbInput& input);
 /// COMPUTE_TASK_INFO, TASK; the tensors of kernels, and TASK_PMU_INFO, if wanted.
-void ReadKernels(DbInput& input, Tables wanted);
+void ReadKernels(DbInput& input);
 /// COMMUNICATION_SCHEDULE_TASK_INFO, TASK.
 void ReadScheduleKernels(DbInput& input);
 /// The kernels of COMPUTE_TASK_INFO and COMMUNICATION_SCHEDULE_TASK_INFO, COMMUNICATION_OP, TASK,
@@ -80,11 +81,11 @@ void ReadCoreClocks(DbInput& input);
 void ReadDeviceTasks(DbInput& input);
 /// COMMUNICATION_OP, and COMMUNICATION_TASK_INFO if wanted; groups are named from META_DATA. After
 /// ReadDeviceTasks(), if these are wanted.
-void ReadCommunications(DbInput& input, Tables wanted);
+void ReadCommunications(DbInput& input);
 /// META_DATA, HOST_INFO, RANK_DEVICE_MAP.
 void ReadJobInfo(DbInput& input);
 /// CANN_API, SESSION_TIME_INFO; threads and connections if other tables are wanted, too.
-void ReadHostCalls(DbInput& input, Tables wanted);
+void ReadHostCalls(DbInput& input);
 /// TASK with COMPUTE_TASK_INFO, COMMUNICATION_OP.
 void ReadDeviceRuns(DbInput& input);
 /// GC_RECORD.
@@ -101,7 +102,8 @@ std::map<std::int64_t, std::string> NamesOfNumbers(const io::Database& database,
 /// False for a table that is missing or empty.
 bool HasRows(const io::Database& database, std::string_view table);
 
-/// The columns of TasksOf(). NULL where TASK lacks the column.
+/// The columns of TasksOf(). NULL where TASK lacks the column; the model and the number are NULL where
+/// no device tasks are wanted.
 enum TaskColumn {
   kTaskStart,
   kTaskEnd,
@@ -119,7 +121,7 @@ enum TaskColumn {
 const io::KeptRows& TasksOf(DbInput& input);
 
 /// What the tables that were read promise each other. After all of them.
-void CheckPromisesOfTables(DbInput& input, Tables wanted);
+void CheckPromisesOfTables(DbInput& input);
 /// Counts kernels in TASK without details; `detailed` are the connections of those that have some.
 /// After TasksOf().
 void CheckDetails(DbInput& input, const std::vector<std::int64_t>& detailed);

@@ -117,7 +117,6 @@ class FragmentFiller {
     for (const EventArg& arg : args) {
       if (Is(arg.key, "Input Dims")) op.shapes = texts_.Intern(arg);
       if (Is(arg.key, "Input type")) op.types = texts_.Intern(arg);
-      if (Is(arg.key, "Call stack")) op.stack = texts_.Intern(arg);
     }
   }
 

@@ -183,6 +183,12 @@ class Database {
  private:
   struct RunningScan;
   struct Effort;
+  /// What the schema says of a table, read once.
+  struct Table {
+    bool exists = false;
+    const char* computed = nullptr;  ///< how its contents are computed, which is refused
+    std::map<std::string, bool, std::less<>> columns;  ///< true: it is an INTEGER PRIMARY KEY
+  };
   struct Visitor {
     void (*call)(const void* visitor, const Row& row);
     const void* visitor;
@@ -201,7 +207,7 @@ class Database {
 
   /// Throws Error: kInput or kCorrupt.
   void ReadSchema();
-  bool HasGeneratedColumns(std::string_view table) const;
+  const Table& TableNamed(std::string_view name) const;
   static int NoteTable(void* database, int action, const char* table, const char*, const char*,
                        const char*);
 
@@ -213,6 +219,7 @@ class Database {
   mutable std::set<std::string> read_;   // the tables of the query that is being prepared
   mutable std::set<std::string> plain_;  // tables that HasTable() accepts
   mutable std::map<std::string, std::int64_t, std::less<>> whole_;
+  mutable std::map<std::string, Table, std::less<>> tables_;
 };
 
 /// Prepares a connection for a database from an untrusted source: computed parts of its schema

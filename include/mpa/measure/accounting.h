@@ -121,8 +121,7 @@ struct AccountInput {
 inline constexpr Tables kAccountTables =
     Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
     Tables::kCommunications | Tables::kCommTasks | Tables::kSteps | Tables::kPythonCalls |
-    Tables::kQueuedWork | Tables::kMstx | Tables::kHostCalls | Tables::kGarbageCollections |
-    Tables::kKernelCounters;
+    Tables::kQueuedWork | Tables::kMstx | Tables::kHostCalls | Tables::kGarbageCollections;
 
 /// Where the time of every step of a rank went, to the nanosecond. O(n log n).
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input = {});

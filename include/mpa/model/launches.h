@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
-#include <vector>
 
+#include "mpa/base/by_number.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -32,7 +31,7 @@ class LaunchIndex {
   std::optional<std::size_t> Find(std::int64_t link) const;
 
  private:
-  std::vector<std::pair<std::int64_t, std::uint32_t>> rows_;  // by link
+  ByNumber<std::uint32_t> rows_;  // by link, counted from 1; 0: no launch has the link
 };
 
 /// The stream whose launched kernels take longest; of equal ones the one of the lowest number. -1:

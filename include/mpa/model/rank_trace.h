@@ -61,7 +61,7 @@ enum class Tables : std::uint64_t {
   kTransfers = 1ull << 10,
   kSteps = 1ull << 11,  ///< with the marks of a server
   kStepTimes = 1ull << 12,
-  kOpDetails = 1ull << 13,  ///< shapes, types and stacks of the host operators
+  kOpDetails = 1ull << 13,  ///< shapes and types of the host operators
   kPythonCalls = 1ull << 14,
   kBackwardLinks = 1ull << 15,
   kQueuedWork = 1ull << 16,
@@ -79,7 +79,7 @@ enum class Tables : std::uint64_t {
   kJobInfo = 1ull << 28,
   kListedKernels = 1ull << 29,  ///< with their counters
   kKernelLoads = 1ull << 30,    ///< of the kernels; needs these
-  kOpStacks = 1ull << 31,  ///< call stacks of the host operators alone; kOpDetails has them, too
+  kOpStacks = 1ull << 31,  ///< call stacks of the host operators
   kNamedLaunches = 1ull << 32,
 };
 

@@ -389,7 +389,8 @@ Recipe TopOperators() {
       {.name = "top_operators",
        .folder = "TopOperators",
        .summary = "the slowest kernels and operators, and every event beyond a threshold",
-       .needs = kAccountTables | Tables::kOpDetails | Tables::kKernelLoads,
+       .needs = kAccountTables | Tables::kOpDetails | Tables::kOpStacks | Tables::kKernelCounters |
+                Tables::kKernelLoads,
        .options = {kTop, kOver},
        .can_run = JudgeReadable,
        .answers_from_kernels = true});
