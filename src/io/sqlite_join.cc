@@ -20,7 +20,10 @@ namespace {
 // The rows of the right side, to be found by their key.
 class KeyedRows {
  public:
-  explicit KeyedRows(std::size_t columns) : rows_(columns) {}
+  KeyedRows(std::size_t columns, std::size_t rows) : rows_(columns) {
+    rows_.Reserve(rows);
+    keys_.reserve(rows);
+  }
 
   // The first column is the key.
   void Add(const Row& row) {
@@ -105,7 +108,7 @@ KeptRows Database::Keep(const std::vector<std::string>& columns, std::string_vie
 std::size_t Database::JoinRows(const KeptRows& left, const std::vector<std::string>& columns,
                                std::string_view table, std::string_view key,
                                Visitor visitor) const {
-  KeyedRows others(columns.size());
+  KeyedRows others(columns.size(), ApproximateRows(table));
   Scan(fmt::format("{}, {}", key, fmt::join(columns, ", ")), fmt::format("{} NOT INDEXED", table),
        [&](const Row& row) { others.Add(row); });
   others.Sort();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {
@@ -152,12 +153,13 @@ void CallSites::FindFrames() {
 
 void CallSites::FindStacks() {
   const HostOps& ops = trace_.host_ops;
+  NamedClasses marks(trace_.strings, IsStepMark);
   op_with_stack_.assign(ops.Size(), -1);
   for (const std::uint32_t row : ops_->InOrder()) {
     if (const std::int64_t outer = ops_->Parent(row); outer != Nesting::kNone)
       op_with_stack_[row] = op_with_stack_[static_cast<std::size_t>(outer)];
     // The mark of a step is around everything.
-    if (HasStack(trace_, ops.stack[row]) && !IsStepMark(trace_.strings.View(ops.name[row])))
+    if (HasStack(trace_, ops.stack[row]) && !marks.Of(ops.name[row]))
       op_with_stack_[row] = static_cast<std::int32_t>(row);
   }
 }

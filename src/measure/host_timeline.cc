@@ -274,8 +274,8 @@ std::int32_t MainTrackOf(const RankTrace& trace) {
   };
   const auto any = [](std::size_t) { return true; };
   const HostOps& ops = trace.host_ops;
-  std::int32_t track =
-      count(ops.track, [&](std::size_t i) { return IsStepMark(trace.strings.View(ops.name[i])); });
+  NamedClasses marks(trace.strings, IsStepMark);
+  std::int32_t track = count(ops.track, [&](std::size_t i) { return marks.Of(ops.name[i]); });
   if (track < 0) track = count(trace.queued_work.queued_track, any);
   if (track < 0) track = count(ops.track, any);
   return track >= 0 ? track : count(trace.host_calls.track, any);

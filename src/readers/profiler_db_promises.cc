@@ -17,6 +17,7 @@
 #include "mpa/capture/monitor.h"
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
+#include "mpa/measure/time_category.h"
 #include "mpa/model/step_bounds.h"
 #include "profiler_db_tables.h"
 
@@ -292,14 +293,10 @@ void CheckColumns(DbInput& input) {
 void CheckSteps(DbInput& input) {
   const RankTrace& trace = input.trace;
   if (!Intersects(input.wanted, Tables::kSteps) || !input.database.HasTable("STEP_TIME")) return;
-  std::vector<std::int8_t> is_step;  // by the text of a name; -1: not looked at
+  NamedClasses is_step(trace.strings, IsProfilerStep);
   std::set<StringId> marked;
   for (const StringId name : trace.host_ops.name) {
-    if (Index(name) >= is_step.size()) is_step.resize(Index(name) + 1, -1);
-    std::int8_t& known = is_step[Index(name)];
-    if (known >= 0) continue;
-    known = IsProfilerStep(trace.strings.View(name)) ? 1 : 0;
-    if (known == 1) marked.insert(name);
+    if (is_step.Of(name)) marked.insert(name);
   }
   if (marked.size() <= trace.steps.Size()) return;
   input.trace.issues.Count(

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from inputs import Inputs, NoRoom, rank, size_of, traces  # noqa: E402
+from inputs import Inputs, NoRoom, databases, rank, size_of, traces  # noqa: E402
+from sqlite_pass import NEEDS, seconds  # noqa: E402
 from timing import interleaved, medians, run  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +65,7 @@ class Bench:
         passes = [json.loads(line) for line in output.splitlines()]
         return sum(one["warm"] for one in passes), sum(one["cold"] for one in passes)
 
-    def reference(self, *arguments):
+    def reference(self, *arguments, needs_result=True):
         """The usage of the reference; None where there is none, or it wrote no result."""
         checkout = os.environ.get("REFERENCE_DIR")
         if not checkout or not self.options.reference_runs:
@@ -77,7 +78,8 @@ class Bench:
                 usage = run([self.options.python, "-c", REFERENCE, *arguments, "-o", out],
                             environment)
                 # It exits with 0 after most errors.
-                if not [path for path in Path(out).rglob("*.*") if path.suffix in (".xlsx", ".db")]:
+                if needs_result and not [path for path in Path(out).rglob("*.*")
+                                         if path.suffix in (".xlsx", ".db")]:
                     print("the reference wrote no result", file=sys.stderr)
                     usage = None
             usages.append(usage)
@@ -133,6 +135,27 @@ class Bench:
             ours, = interleaved(self.options.runs, self.recipe(recipe, capture))
             self.reference_row(f"`{recipe}`, 8 ranks, {megabytes(capture)}", medians(ours), 40,
                                "-m", recipe, "-d", capture)
+
+    def recipes(self):
+        """Each recipe against SQLite's own pass over what it needs, and against the reference
+        without its start: what it takes for captures of a few steps."""
+        capture, tiny = (self.inputs.make("db", size, 8, ["links", "mstx"])
+                         for size in (self.options.cluster, 1))
+        for recipe in NEEDS:
+            ours, passes = interleaved(self.options.runs, self.recipe(recipe, capture),
+                                       partial(seconds, recipe, databases(capture)))
+            ours, sqlite = medians(ours), statistics.median(passes)
+            work = f"`{recipe}`, 8 ranks, {megabytes(capture)}"
+            self.row(work, used(ours), f"SQLite's own pass {sqlite:.2f} s CPU",
+                     ours and ours.cpu / sqlite, 1.5)
+            # Without a slow rank the reference has no result of slow_rank.
+            large, small = (self.reference("-m", recipe, "-d", captures,
+                                           needs_result=recipe != "slow_rank")
+                            for captures in (capture, tiny))
+            if large and small and ours:
+                own = max(large.cpu - small.cpu, 0)
+                self.row("the same", used(ours), f"reference without its start {own:.2f} s CPU",
+                         own / ours.cpu, 20, at_least=True)
 
     def ranks(self):
         """Memory follows the ranks in flight, not how many there are."""
@@ -201,7 +224,7 @@ def quarter(size):
     return size // 4, size
 
 
-ROWS = ["text", "db", "module_statistic", "cluster", "ranks", "growth", "jobs", "start"]
+ROWS = ["text", "db", "module_statistic", "cluster", "recipes", "ranks", "growth", "jobs", "start"]
 
 
 def parse_options():

@@ -51,8 +51,12 @@ def traces(capture):
     return sorted(capture.glob("*/ASCEND_PROFILER_OUTPUT/trace_view.json"))
 
 
+def databases(capture):
+    return sorted(capture.glob("*/ASCEND_PROFILER_OUTPUT/*.db"))
+
+
 def size_of(capture):
     """The bytes of the traces of a text capture, of the databases or the raw data of another."""
-    found = traces(capture) or list(capture.glob("*/ASCEND_PROFILER_OUTPUT/*.db"))
+    found = traces(capture) or databases(capture)
     found = found or [path for path in capture.rglob("*") if path.is_file()]
     return sum(path.stat().st_size for path in found)

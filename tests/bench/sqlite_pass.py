@@ -28,6 +28,12 @@ STACKS = [("PYTORCH_CALLCHAINS", "id stack stackDepth", "")]
 COUNTERS = [("TASK_PMU_INFO", "globalTaskId name value", "")]
 TENSORS = [("COMPUTE_TASK_INFO", "globalTaskId name opType taskType inputShapes inputDataTypes"
             " inputFormats outputShapes outputFormats outputDataTypes", "")]
+SUMS = [("CommAnalyzerTime", "hccl_op_name group_name start_timestamp elapse_time transit_time"
+         " wait_time synchronization_time idle_time step type", ""),
+        ("CommAnalyzerBandwidth", "hccl_op_name group_name transport_type transit_size transit_time"
+         " bandwidth large_packet_ratio package_size count total_duration step type", ""),
+        ("CommAnalyzerMatrix", "hccl_op_name group_name src_rank dst_rank transport_type"
+         " transit_size transit_time bandwidth step type op_name", "")]
 MEMORY = [("MEMORY_RECORD", "component timestamp totalReserved totalAllocated", "")]
 
 DEVICE = TASKS + COLLECTIVES + WAITS
@@ -41,16 +47,13 @@ NEEDS = {
     "cluster_time_summary": LATE + CALLS,
     "communication_bottleneck": LATE + CALLS,
     "free_analysis": HOST + DEVICE + STEPS,
-    "serving_phases": HOST + DEVICE + STEPS,
     "top_operators": HOST + DEVICE + STEPS + STACKS + COUNTERS,
     "export_stacks": HOST + DEVICE + STEPS + STACKS,
     "compute_op_sum": KERNELS,
-    "ep_load_balance": KERNELS,
     "hccl_sum": COLLECTIVES,
     "cann_api_sum": [("CANN_API", "startNs endNs type name", "")],
-    "communication_time_sum": COLLECTIVES + KERNELS[:1] + WAITS,
-    "communication_matrix": COLLECTIVES + KERNELS[:1] + WAITS,
-    "p2p_pairing": COLLECTIVES + KERNELS[:1] + WAITS,
+    "communication_time_sum": SUMS[:2],
+    "communication_matrix": SUMS[2:],
     "all": LATE,
     "module_statistic": MODULES,
     "operator_mfu": MODULES + STEPS,

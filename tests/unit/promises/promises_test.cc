@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 #include <string>
 
@@ -40,6 +41,48 @@ TEST(Promises, LaunchesWithoutWorkAreCountedOnce) {
   ASSERT_EQ(trace.issues.Lines(Promise::kLaunchesHaveWork).size(), 1u);
   EXPECT_NE(trace.issues.Lines()[0].find("2 of 3 launches, within 3.500 ms"), std::string::npos)
       << trace.issues.Lines()[0];
+}
+
+// Steps of 10 ms with 100 ms between them, in the middle half of which something may run.
+TEST(Promises, GapsBetweenStepsAreToldUnlessSomethingRunsInTheirMiddle) {
+  constexpr TimeNs kMs = 1'000'000;
+  constexpr std::int32_t kSteps = 20;
+  std::mt19937 random(3);
+  for (int run = 0; run < 50; ++run) {
+    RankTrace trace;
+    trace.source = "text";
+    trace.tracks.Append({});
+    for (std::int32_t step = 0; step < kSteps; ++step) {
+      const TimeNs begin = step * 110 * kMs;
+      trace.steps.Append({.id = step, .start = begin, .end = begin + 10 * kMs});
+      trace.host_ops.Append({.start = begin, .dur = kMs, .track = 0});
+    }
+    for (int i = 0; i < 12; ++i) {
+      const TimeNs start = static_cast<TimeNs>(random() % (kSteps * 110)) * kMs;
+      const TimeNs dur = static_cast<TimeNs>(random() % 4 == 0 ? random() % 400 : random() % 9) * kMs;
+      if (i % 2 == 0)
+        trace.kernels.Append({.start = start, .dur = dur});
+      else
+        trace.python_calls.Append({.start = start, .dur = dur, .track = 0});
+    }
+    std::size_t silent = 0;
+    for (std::int32_t step = 1; step < kSteps; ++step) {
+      const TimeNs from = step * 110 * kMs - 75 * kMs, to = step * 110 * kMs - 25 * kMs;
+      const auto runs = [&](const auto& table) {
+        for (std::size_t i = 0; i < table.Size(); ++i) {
+          if (table.start[i] < to && table.start[i] + table.dur[i] > from) return true;
+        }
+        return false;
+      };
+      if (!runs(trace.kernels) && !runs(trace.python_calls)) ++silent;
+    }
+    CheckPromises(Tables::kHostOps | Tables::kKernels | Tables::kCommunications, trace);
+    const std::vector<std::string> lines = trace.issues.Lines(Promise::kStepsFollow);
+    ASSERT_EQ(lines.size(), silent == 0 ? 0u : 1u);
+    if (silent > 1) {
+      EXPECT_NE(lines[0].find(std::to_string(silent)), std::string::npos) << lines[0];
+    }
+  }
 }
 
 TEST(Promises, AreKeptBrokenOrNotChecked) {
