@@ -47,7 +47,7 @@ LAYER = [Operator("aten::native_layer_norm", "Attention", "LayerNormV4", VECTOR,
 UPDATE = [Operator("c10d::allreduce_", group="dp"),
           Operator("aten::_foreach_add_", None, "ForeachAddList", VECTOR, 500_000),
           Operator("aten::item")]
-TASK_TYPES = {"MIX_AIC": "KERNEL_MIX_AIC", "AI_CORE": "KERNEL_AICORE", "AI_VECTOR_CORE": "KERNEL_AIVEC"}
+TASK_TYPES = {CUBE: "KERNEL_AICORE", VECTOR: "KERNEL_AIVEC", MIXED: "KERNEL_MIX_AIC"}
 ENUMS = """
 CREATE TABLE ENUM_HCCL_TRANSPORT_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 CREATE TABLE ENUM_HCCL_LINK_TYPE (id INTEGER PRIMARY KEY,name TEXT);
@@ -113,8 +113,9 @@ class LargeJob:
                 else:
                     host = [max(times) for times in zip(host, device)]
                 for rank in ranks:
-                    self.done[rank].append(Done(operator, step, begins[rank], issued[rank], host[rank],
-                                                came[rank], device[rank], last[rank]))
+                    self.done[rank].append(
+                        Done(operator, step, begins[rank], issued[rank], host[rank], came[rank],
+                             device[rank], last[rank]))
         self.ends = host
 
     def _run_collective(self, kind, came, plants, device):
@@ -133,7 +134,8 @@ class LargeJob:
         """Makes directory/rank<N>_ascend_pt."""
         capture = directory / f"rank{rank}_ascend_pt"
         write(capture / f"profiler_info_{rank}.json", json.dumps(settings("db", rank)))
-        write(capture / "PROF_000001_20231114221320000_LARGE/device_0/info.json.0", json.dumps(CHIP))
+        chip = capture / "PROF_000001_20231114221320000_LARGE/device_0/info.json.0"
+        write(chip, json.dumps(CHIP))
         output = capture / "ASCEND_PROFILER_OUTPUT"
         output.mkdir()
         RankWriter(self, rank).write(output)
@@ -197,7 +199,8 @@ class RankWriter:
         self._add("PYTORCH_API", str(start), str(end), thread, number if launches else None,
                   self._text(operator.name), -1, None, None, None, None, 50001)
         if not launches:
-            return self._add_call("aclrtSynchronizeStream", done.issued, done.host_end, AWAIT + number)
+            return self._add_call("aclrtSynchronizeStream", done.issued, done.host_end,
+                                  AWAIT + number)
         called = done.host_end - EVENT_NS if operator.group else done.host_end
         self._add_call("launch", done.issued, called, number)
         self._add("CONNECTION_IDS", number, number)
@@ -222,8 +225,9 @@ class RankWriter:
         text, kernel, core = self._text, done.operator.kernel, done.operator.core
         inputs, output = shapes_of(done.operator)
         task = self._add_task(TASK_TYPES[core], done.start, done.end, number, COMPUTE_STREAM)
-        self._add("COMPUTE_TASK_INFO", text(f"aclnn{kernel}"), task, 8, 0, text(core), text(kernel),
-                  text("ND;ND"), text("DT_BF16;DT_BF16"), text(inputs), text("ND"),
+        blocks = 48 if core == VECTOR else 24  # as many as the chip has cores
+        self._add("COMPUTE_TASK_INFO", text(f"aclnn{kernel}"), task, blocks, 0, text(core),
+                  text(kernel), text("ND;ND"), text("DT_BF16;DT_BF16"), text(inputs), text("ND"),
                   text("DT_BF16"), text(output), text("N/A"), text("dynamic"), text("NO"))
 
     def _add_collective(self, number, done):
@@ -240,14 +244,15 @@ class RankWriter:
         for task, start, end, to, link, of in (
                 ("Notify_Wait", done.start, done.last, NO_MODEL, 65535, 0),
                 ("Memcpy", done.last, done.end, peer, 1, size)):
-            row = self._add_task("SDMA" if of else "Notify Wait", start, end, number, COMPUTE_STREAM + 1)
+            row = self._add_task("SDMA" if of else "Notify Wait", start, end, number,
+                                 COMPUTE_STREAM + 1)
             self._add("COMMUNICATION_TASK_INFO", text(name), row, text(task), 0, text(group), row,
                       65535, own, to, 0, of, 4, link, number)
         wait, transit = ((to - since) / 1e6 for since, to in
                          ((done.start, done.last), (done.last, done.end)))
         step, megabytes = f"step{done.step}", size / 1e6
-        self._add_link("CommAnalyzerTime", name, hashed, (EPOCH + done.start) / 1000, wait + transit,
-                       transit, wait, 0, 0, step, "collective")
+        self._add_link("CommAnalyzerTime", name, hashed, (EPOCH + done.start) / 1000,
+                       wait + transit, transit, wait, 0, 0, step, "collective")
         self._add_link("CommAnalyzerBandwidth", name, hashed, "HCCS", megabytes, transit,
                        megabytes / transit, 0, megabytes, 1, transit, step, "collective")
         self._add_link("CommAnalyzerMatrix", "hcom_allReduce_", hashed, str(own), str(peer), "HCCS",

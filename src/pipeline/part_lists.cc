@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
-#include <string_view>
+#include <system_error>
 
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
@@ -15,24 +17,25 @@ namespace mpa {
 
 void CheckLists(const std::vector<std::filesystem::path>& directories,
                 const std::vector<PartSelection>& wanted) {
-  const auto recipe_of = [](const std::filesystem::path& path) {
-    const std::string name = path.filename().string();
-    return name.substr(0, name.find('.'));
-  };
-  std::set<std::string> listed;
-  std::multiset<std::string> parts;
+  std::set<std::string, std::less<>> listed;
+  std::map<std::string, std::size_t, std::less<>> parts;  // how many, by recipe
   for (const std::filesystem::path& directory : directories) {
-    for (const auto& path : PathsIn(directory, kJobEnding)) listed.insert(recipe_of(path));
-    for (const auto& path : PathsIn(directory, kPartEnding)) parts.insert(recipe_of(path));
+    std::error_code ignored;  // who reads the parts says why it cannot
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+      const std::string name = entry.path().filename().string();
+      const std::string recipe = name.substr(0, name.find('.'));
+      if (name.ends_with(kJobEnding)) listed.insert(recipe);
+      if (name.ends_with(kPartEnding)) ++parts[recipe];
+    }
   }
   for (const PartSelection& of : wanted) {
-    const std::string recipe(of.recipe->name);
-    const std::size_t count = parts.count(recipe);
-    if (count == 0 || listed.contains(recipe)) continue;
+    const auto found = parts.find(of.recipe->name);
+    if (found == parts.end() || listed.contains(of.recipe->name)) continue;
     Fail(ErrorKind::kInput,
          "{}: the list of ranks {}.*{} is missing, without which {} cannot be merged; run a shard"
          " again, which writes it",
-         directories.front().string(), recipe, kJobEnding, Counted(count, "part"));
+         directories.front().string(), found->first, kJobEnding,
+         Counted(static_cast<std::int64_t>(found->second), "part"));
   }
 }
 

@@ -58,9 +58,9 @@ def merge(options, command, parts):
         return run([options.program, "merge", parts, "-m", command, "-o", out])
 
 
-def exponent(first, last, ranks):
-    """By which the number of ranks grows into the cost."""
-    return math.log(last / first) / math.log(ranks[-1] / ranks[0])
+def exponent(before, last, ranks):
+    """Of the last two numbers of ranks, with which the cost grows."""
+    return math.log(last / before) / math.log(ranks[-1] / ranks[-2])
 
 
 def main():
@@ -90,8 +90,9 @@ def main():
         if None in used:
             continue
         cells = [f"{of.cpu:.2f} s, {of.memory / 1e6:.0f} MB" for of in used]
-        cells += [f"{exponent(getattr(used[-2], what), getattr(used[-1], what), options.ranks[-2:]):.2f}"
-                  if len(used) > 1 else "" for what in ("cpu", "memory")]
+        for what in ("cpu", "memory") if len(used) > 1 else ():
+            last_two = [getattr(of, what) for of in used[-2:]]
+            cells.append(f"{exponent(*last_two, options.ranks):.2f}")
         print(f"| `{command}` |", " | ".join(cells), "|", flush=True)
 
 
