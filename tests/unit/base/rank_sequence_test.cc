@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "failures.h"
 #include "mpa/recipe/part_bytes.h"
+#include "support/failures.h"
 
 namespace mpa {
 namespace {
