@@ -8,6 +8,17 @@ import sqlite3
 TRANSIT, WAIT, SYNCHRONIZATION = 700, 200, 50
 # Transport, share of the bytes in thousandths, packets of an operator.
 LINKS = (("HCCS", 875, 16), ("RDMA", 100, 4), ("PCIE", 0, 0), ("SDMA", 25, 8))
+SCHEMA = """
+CREATE TABLE CommAnalyzerTime (hccl_op_name TEXT, group_name TEXT, start_timestamp NUMERIC,
+  elapse_time NUMERIC, transit_time NUMERIC, wait_time NUMERIC, synchronization_time NUMERIC,
+  idle_time NUMERIC, step TEXT, type TEXT);
+CREATE TABLE CommAnalyzerBandwidth (hccl_op_name TEXT, group_name TEXT, transport_type TEXT,
+  transit_size NUMERIC, transit_time NUMERIC, bandwidth NUMERIC, large_packet_ratio NUMERIC,
+  package_size NUMERIC, count NUMERIC, total_duration NUMERIC, step TEXT, type TEXT);
+CREATE TABLE CommAnalyzerMatrix (hccl_op_name TEXT, group_name TEXT, src_rank TEXT,
+  dst_rank TEXT, transport_type TEXT, transit_size NUMERIC, transit_time NUMERIC,
+  bandwidth NUMERIC, step TEXT, type TEXT, op_name TEXT);
+"""
 OPERATORS = """
 SELECT name.value, grp.value, op.startNs, op.endNs, step.id, type.value, count
   FROM main.COMMUNICATION_OP AS op JOIN STRING_IDS AS name ON name.id = op.opName
@@ -23,16 +34,7 @@ def write_links(path, database, rank, ranks):
     db.execute("ATTACH ? AS links", (str(path),))
     db.executescript("""
 PRAGMA links.synchronous = OFF; PRAGMA links.journal_mode = OFF;
-CREATE TABLE links.CommAnalyzerTime (hccl_op_name TEXT, group_name TEXT, start_timestamp NUMERIC,
-  elapse_time NUMERIC, transit_time NUMERIC, wait_time NUMERIC, synchronization_time NUMERIC,
-  idle_time NUMERIC, step TEXT, type TEXT);
-CREATE TABLE links.CommAnalyzerBandwidth (hccl_op_name TEXT, group_name TEXT, transport_type TEXT,
-  transit_size NUMERIC, transit_time NUMERIC, bandwidth NUMERIC, large_packet_ratio NUMERIC,
-  package_size NUMERIC, count NUMERIC, total_duration NUMERIC, step TEXT, type TEXT);
-CREATE TABLE links.CommAnalyzerMatrix (hccl_op_name TEXT, group_name TEXT, src_rank TEXT,
-  dst_rank TEXT, transport_type TEXT, transit_size NUMERIC, transit_time NUMERIC,
-  bandwidth NUMERIC, step TEXT, type TEXT, op_name TEXT);
-BEGIN""")
+""" + SCHEMA.replace("TABLE ", "TABLE links.") + "BEGIN")
     for name, group, start, end, step, kind, count in db.execute(OPERATORS).fetchall():
         elapsed, megabytes, step = (end - start) / 1e6, count / 1e6, f"step{step}"
         transit, wait, synchronization = (elapsed * part / 1000

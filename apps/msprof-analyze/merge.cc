@@ -59,6 +59,7 @@ std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) 
            directories.back().string());
     }
   }
+  CheckLists(directories, wanted);
   return ReadParts(directories, wanted);
 }
 

@@ -194,9 +194,8 @@ std::size_t CountRanksOfJob(const JobCollectives& ranks) {
   auto most = static_cast<std::int64_t>(ranks.size());
   for (const RankCollectives& rank : ranks) {
     if (rank.rank.IsNumber()) most = std::max(most, rank.rank.Number() + 1);
-    for (const JobGroup& group : rank.groups) {
-      for (const RankId member : group.ranks) most = std::max(most, member.Number() + 1);
-    }
+    for (const JobGroup& group : rank.groups)
+      most = std::max(most, group.ranks.Largest().Number() + 1);
     for (std::size_t row = 0; row < rank.seen.size(); ++row) {
       const RankRuns::Row& run = rank.runs.rows[row];
       most = std::max<std::int64_t>(most, run.group_ranks);

@@ -109,8 +109,6 @@ void CheckCollectives(const RankCollectives& collectives) {
     require(IsTime(last.time));
     require(!last.known || IsDuration(std::abs(row.start + row.dur - last.time)));
   }
-  for (const JobGroup& group : collectives.groups)
-    require(group.ranks.size() <= static_cast<std::size_t>(kMaxRanks));
 }
 
 CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -38,22 +39,6 @@ std::map<std::string, std::string> ArgumentsOf(const std::string& text) {
       arguments[name] = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
   return arguments;
-}
-
-std::vector<StridedRanks> RunsOf(const std::vector<RankId>& ranks) {
-  std::vector<StridedRanks> runs;
-  for (const RankId rank : ranks) {
-    if (!rank.IsNumber()) continue;
-    if (!runs.empty() && runs.back().count == 1)
-      runs.back().step = rank.Number() - runs.back().first;
-    const bool goes_on =
-        !runs.empty() && runs.back().first + runs.back().count * runs.back().step == rank;
-    if (goes_on)
-      ++runs.back().count;
-    else
-      runs.push_back({.first = rank.Number(), .count = 1});
-  }
-  return runs;
 }
 
 class JobFinder {
@@ -200,7 +185,7 @@ class JobFinder {
         if (!seen.insert(group.id).second) continue;
         for (const StridedRanks& run : group.ranks) {
           for (std::int64_t k = 0; k < run.count; ++k) {
-            const RankId member = run.first + k * run.step;
+            const RankId member = run.At(k);
             const auto found = of_rank.find(member);
             if (found == of_rank.end()) continue;
             const std::size_t from = RootOf(i), to = RootOf(found->second);
@@ -235,19 +220,18 @@ JobMember MemberOf(const RankInput& input, const RankTrace& trace) {
   JobMember member{.path = input.path.string(),
                    .arguments = trace.job.distributed_args,
                    .begin = BeginOf(trace)};
-  for (const JobGroup& group : trace.job.groups)
-    member.groups.push_back({group.id, RunsOf(group.ranks)});
+  for (const JobGroup& group : trace.job.groups) {
+    KnownGroup& known = member.groups.emplace_back(group.id);
+    std::ranges::copy_if(group.ranks.Runs(), std::back_inserter(known.ranks),
+                         &StridedRanks::HoldsNumbers);
+  }
   return member;
 }
 
 void CheckMember(const JobMember& member) {
   for (const KnownGroup& group : member.groups) {
-    for (const StridedRanks& run : group.ranks) {
-      const bool holds = RankId(run.first).IsNumber() && run.count >= 1 && run.count <= kMaxRanks &&
-                         run.step > -kMaxRanks && run.step < kMaxRanks &&
-                         RankId(run.first + (run.count - 1) * run.step).IsNumber();
-      if (!holds) Fail(ErrorKind::kCorrupt, "the part lists ranks that are out of range");
-    }
+    if (!std::ranges::all_of(group.ranks, &StridedRanks::HoldsNumbers))
+      Fail(ErrorKind::kCorrupt, "the part lists ranks that are out of range");
   }
 }
 

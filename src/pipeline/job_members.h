@@ -7,16 +7,12 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/rank_sequence.h"
 #include "mpa/capture/capture.h"
 #include "mpa/model/rank_trace.h"
 
 /// Whether captures that lie together are of one job, by what each says of its job.
 namespace mpa {
-
-/// Ranks `first`, first + step, ...: most groups are one run, however many ranks a job has.
-struct StridedRanks {
-  std::int64_t first = 0, step = 1, count = 0;
-};
 
 /// A communication group that a rank knows.
 struct KnownGroup {

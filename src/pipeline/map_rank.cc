@@ -164,7 +164,7 @@ void AddNotCaptured(const RanksOfJob& job, const std::vector<MappedRank>& mapped
       for (const StridedRanks& run : group.ranks) {
         if (!seen.emplace(run.first, run.count, run.step).second) continue;
         for (std::int64_t i = 0; i < run.count; ++i) {
-          const RankId member = run.first + i * run.step;
+          const RankId member = run.At(i);
           if (!captured.contains(member)) absent.Add(member, RankState::kNotCaptured);
         }
       }

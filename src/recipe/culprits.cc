@@ -138,6 +138,11 @@ class LoadJudge {
   LoadJudge(const std::vector<LoadedRank>& ranks, const AbsentRanks& absent,
             const std::optional<std::int32_t>& warm_up) {
     verdict_.lateness = LatenessOf(ranks, absent, warm_up);
+    is_partial_ = verdict_.lateness.IsPartial();
+    for (const LateRanks& late : verdict_.lateness.ranks) {
+      if (!late.captured) continue;
+      for (const RankId rank : late.ranks) behind_[rank] += late.as_last;
+    }
     std::set<std::int32_t> steps;
     for (const LoadedRank& rank : ranks) {
       for (const StepLoad& step : rank.load.steps) steps.insert(step.step);
@@ -171,24 +176,32 @@ class LoadJudge {
     if (ranks.size() < 2) return;
     verdict_.judged = true;
     const TimeNs longest = UpperQuartile(ValuesOf(ranks, &MeanLoad::communication));
+    std::map<LatePart, TimeNs> usual;
+    for (const LatePart part : {LatePart::kComputing, LatePart::kCopies, LatePart::kFree}) {
+      usual[part] =
+          LowerQuartile(ValuesOf(ranks, [part](const MeanLoad& of) { return of.Of(part); }));
+    }
+    std::vector<TimeNs> usual_of_kind;
+    for (std::size_t kind = 0; kind < kTimeCategories; ++kind) {
+      usual_of_kind.push_back(
+          LowerQuartile(ValuesOf(ranks, [kind](const MeanLoad& of) { return of.kinds[kind]; })));
+    }
     std::map<LatePart, std::vector<Culprit>> found;
     for (const MeanLoad* rank : ranks) {
       Culprit late{.ranks = {rank->rank}};
       TimeNs excess = 0, most = 0;
-      for (const LatePart part : {LatePart::kComputing, LatePart::kCopies, LatePart::kFree}) {
-        const auto of_part = [part](const MeanLoad& of) { return of.Of(part); };
-        const TimeNs usual = LowerQuartile(ValuesOf(ranks, of_part));
-        const TimeNs over = std::max<TimeNs>(0, rank->Of(part) - usual);
+      for (const auto& [part, of_part] : usual) {
+        const TimeNs over = std::max<TimeNs>(0, rank->Of(part) - of_part);
         excess += over;
         if (over <= most) continue;
         most = over;
         late.part = part;
         late.own = rank->Of(part);
-        late.usual = usual;
+        late.usual = of_part;
       }
       late.cost = std::min({excess, longest - rank->communication, MostLate(rank->rank)});
       if (most == 0 || late.cost < least_) continue;
-      if (late.part == LatePart::kComputing) late.kind = LargestKind(*rank, ranks);
+      if (late.part == LatePart::kComputing) late.kind = LargestKind(*rank, usual_of_kind);
       found[late.part].push_back(std::move(late));
     }
     for (auto& [part, late] : found) AddAlike(std::move(late));
@@ -197,22 +210,16 @@ class LoadJudge {
   // Where ranks are missing, others may have come later still, or shortly before: nobody waited for
   // this one by more than it came behind all of them.
   TimeNs MostLate(RankId rank) const {
-    const Lateness& lateness = verdict_.lateness;
-    if (!lateness.IsPartial()) return verdict_.step;
-    TimeNs behind = 0;
-    for (const LateRanks& late : lateness.ranks) {
-      if (late.captured && std::ranges::find(late.ranks, rank) != late.ranks.end())
-        behind += late.as_last;
-    }
-    return behind / static_cast<TimeNs>(verdict_.steps);
+    if (!is_partial_) return verdict_.step;
+    const auto found = behind_.find(rank);
+    return found == behind_.end() ? 0 : found->second / static_cast<TimeNs>(verdict_.steps);
   }
 
-  static std::string LargestKind(const MeanLoad& rank, const std::vector<const MeanLoad*>& peers) {
+  static std::string LargestKind(const MeanLoad& rank, const std::vector<TimeNs>& usual) {
     std::string largest;
     TimeNs most = 0;
     for (std::size_t kind = 0; kind < kTimeCategories; ++kind) {
-      const auto of_kind = [kind](const MeanLoad& of) { return of.kinds[kind]; };
-      const TimeNs over = rank.kinds[kind] - LowerQuartile(ValuesOf(peers, of_kind));
+      const TimeNs over = rank.kinds[kind] - usual[kind];
       if (over <= most) continue;
       most = over;
       largest = TitleOf(static_cast<TimeCategory>(kind));
@@ -312,6 +319,8 @@ class LoadJudge {
 
   std::vector<MeanLoad> means_;
   std::map<std::size_t, std::vector<const MeanLoad*>> stages_;
+  bool is_partial_ = false;
+  std::map<RankId, TimeNs> behind_;  // how long each captured rank came last
   TimeNs least_ = 0;
   JobVerdict verdict_;
 };

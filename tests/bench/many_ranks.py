@@ -1,113 +1,99 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the parts of a job of many ranks from the databases of a small one.
+"""Measures merging the parts of jobs of many ranks and prints a Markdown table.
 
-    many_ranks.py PROGRAM SMALL_JOB RANKS PARTS [--recipes hccl_sum,...]
+    many_ranks.py PROGRAM DIRECTORY [--ranks 100,1000,10000] [--commands advisor,all,...]
+                  [--late RANK:FACTOR] [--link RANK:FACTOR] [--host HOST:FACTOR]
 
-SMALL_JOB has the captures of a job with tp, dp and pp (rank = tp + TP * (dp + DP * pp)). The large
-job is as many copies of it side by side as RANKS takes: ranks and hosts have other numbers, groups
-of tp and pp belong to one copy, and those of dp reach over all copies. One copy at a time is on the
-disk, so that 10,000 ranks need no room but for their parts.
+The jobs are those of testdata/large_job.py. Their parts are made in DIRECTORY, where they are
+missing, and take 0.2 MB a rank. The captures of a few ranks at a time are on the disk. Messages go
+to stderr, the table to stdout.
 """
 import argparse
-import json
-import pathlib
-import shutil
-import sqlite3
+import math
+import multiprocessing
 import subprocess
+import sys
 import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testdata"))
+from large_job import LargeJob, Plants  # noqa: E402
+from timing import medians, run  # noqa: E402
+
+LAYERS = 8
+AT_A_TIME = 500  # ranks whose captures are on the disk
+COMMANDS = ("advisor", "all", "cluster_time_summary", "slow_rank", "slow_link", "module_statistic",
+            "hccl_sum", "compute_op_sum", "cann_api_sum", "communication_bottleneck",
+            "free_analysis", "operator_mfu")
 
 
-def sizes_of(job):
-    database = next(job.glob("*/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_*.db"))
-    with sqlite3.connect(database) as connection:
-        text, = connection.execute(
-            "SELECT value FROM META_DATA WHERE name = 'distributed_args'").fetchone()
-    args = json.loads(text)
-    return (args["tensor_model_parallel_size"], args["data_parallel_size"],
-            args["pipeline_model_parallel_size"])
+def plant(text):
+    number, factor = text.split(":")
+    return int(number), float(factor)
 
 
-class Copy:
-    """Number `copy` of `copies`."""
+def make_parts(options, ranks):
+    directory = options.directory / f"{ranks}_ranks"
+    missing = [name for name in options.commands if not list(directory.glob(f"{name}.*.job"))]
+    if not missing:
+        return
+    recipes = [name for name in missing if name != "advisor"]
+    runs = [["-m", ",".join(recipes)]] if recipes else []
+    runs += [["advisor", "all"]] if "advisor" in missing else []
+    job = LargeJob(ranks, Plants(options.late, options.link, options.host), layers=LAYERS)
+    for first in range(0, ranks, AT_A_TIME):
+        with tempfile.TemporaryDirectory() as captures:
+            for rank in range(first, min(first + AT_A_TIME, ranks)):
+                job.write(Path(captures), rank)
+            for command in runs:
+                subprocess.run([options.program, *command, "-d", captures, "--shard", "0/1", "-o",
+                                directory], check=True, stderr=subprocess.DEVNULL)
+        print(f"{min(first + AT_A_TIME, ranks)} of {ranks} ranks", file=sys.stderr, flush=True)
 
-    def __init__(self, sizes, copy, copies):
-        self.tp, self.dp, self.pp = sizes
-        self.copy, self.copies = copy, copies
 
-    def rank(self, rank):
-        return self.in_copy(rank, self.copy)
+def merge(options, command, parts):
+    with tempfile.TemporaryDirectory(dir=options.directory) as out:
+        return run([options.program, "merge", parts, "-m", command, "-o", out])
 
-    def in_copy(self, rank, copy):
-        tp, rest = rank % self.tp, rank // self.tp
-        dp, pp = rest % self.dp, rest // self.dp
-        return tp + self.tp * (dp + self.dp * copy + self.dp * self.copies * pp)
 
-    def members(self, name, ranks):
-        copies = range(self.copies) if name == "dp" else [self.copy]
-        return [self.in_copy(rank, copy) for copy in copies for rank in ranks]
-
-    def group_id(self, name, text):
-        return text if name == "dp" else f"{text}_{self.copy}"
-
-    def renumber(self, path, rank):
-        with sqlite3.connect(path) as connection:
-            meta = dict(connection.execute("SELECT name, value FROM META_DATA"))
-            groups, ids = {}, []
-            for text, group in json.loads(meta["parallel_group_info"]).items():
-                name = group["group_name"]
-                group["global_ranks"] = self.members(name, group["global_ranks"])
-                group["group_rank"] = group["global_ranks"].index(rank)
-                groups[self.group_id(name, text)] = group
-                ids.append((self.group_id(name, text), text))
-            args = json.loads(meta["distributed_args"])
-            args.update(rank=rank, world_size=args["world_size"] * self.copies,
-                        data_parallel_size=self.dp * self.copies)
-            for name, value in (("parallel_group_info", groups), ("distributed_args", args)):
-                connection.execute("UPDATE META_DATA SET value = ? WHERE name = ?",
-                                   (json.dumps(value), name))
-            connection.executemany("UPDATE STRING_IDS SET value = ? WHERE value = ?", ids)
-            connection.execute("UPDATE RANK_DEVICE_MAP SET rankId = ?", (rank,))
-            connection.execute("UPDATE HOST_INFO SET hostUid = hostUid || ?, "
-                               "hostName = hostName || ?", (f"{self.copy}", f"-{self.copy}"))
-
-    def make(self, job, target):
-        for capture in sorted(job.iterdir()):
-            database = next(capture.glob("ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_*.db"))
-            old = int(database.stem.rsplit("_", 1)[1])
-            rank = self.rank(old)
-            output = target / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
-            output.mkdir(parents=True)
-            copied = output / f"ascend_pytorch_profiler_{rank}.db"
-            shutil.copyfile(database, copied)
-            info = json.loads((capture / f"profiler_info_{old}.json").read_text())
-            info["rank_id"] = rank
-            (output.parent / f"profiler_info_{rank}.json").write_text(json.dumps(info))
-            self.renumber(copied, rank)
+def exponent(before, last, ranks):
+    """Of the last two numbers of ranks, with which the cost grows."""
+    return math.log(last / before) / math.log(ranks[-1] / ranks[-2])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("program")
-    parser.add_argument("job", type=pathlib.Path)
-    parser.add_argument("ranks", type=int)
-    parser.add_argument("parts", type=pathlib.Path)
-    parser.add_argument("--recipes", default="")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--ranks", type=lambda text: [int(item) for item in text.split(",")],
+                        default=[100, 1000, 10000])
+    parser.add_argument("--commands", type=lambda text: text.split(","), default=COMMANDS)
+    parser.add_argument("--runs", type=int, default=1)
+    for what in ("late", "link", "host"):
+        parser.add_argument(f"--{what}", type=plant, metavar="NUMBER:FACTOR")
     options = parser.parse_args()
-    sizes = sizes_of(options.job)
-    small = sizes[0] * sizes[1] * sizes[2]
-    if options.ranks % small != 0:
-        parser.error(f"RANKS has to be a multiple of {small}")
-    copies = options.ranks // small
-    for number in range(copies):
-        with tempfile.TemporaryDirectory() as directory:
-            target = pathlib.Path(directory)
-            Copy(sizes, number, copies).make(options.job, target)
-            runs = [["-m", options.recipes]] if options.recipes else []
-            for run in runs + [["advisor", "all"]]:
-                subprocess.run([options.program, *run, "-d", target, "--shard", "0/1",
-                                "-o", options.parts], check=True, stderr=subprocess.DEVNULL)
-        print(f"{(number + 1) * small} of {options.ranks} ranks", flush=True)
+    options.directory.mkdir(parents=True, exist_ok=True)
+    for ranks in options.ranks:  # in processes of their own: theirs is the least memory of a child
+        making = multiprocessing.Process(target=make_parts, args=(options, ranks))
+        making.start()
+        making.join()
+        if making.exitcode != 0:
+            sys.exit(1)
+    parts = [options.directory / f"{ranks}_ranks" for ranks in options.ranks]
+    names = [f"{ranks:,} ranks" for ranks in options.ranks]
+    print("| Command |", " | ".join(names), "| CPU grows by | memory by |")
+    print("|---" * (len(names) + 3) + "|")
+    for command in options.commands:
+        used = [medians([merge(options, command, of) for _ in range(options.runs)]) for of in parts]
+        if None in used:
+            continue
+        cells = [f"{of.cpu:.2f} s, {of.memory / 1e6:.0f} MB" for of in used]
+        for what in ("cpu", "memory") if len(used) > 1 else ():
+            last_two = [getattr(of, what) for of in used[-2:]]
+            cells.append(f"{exponent(*last_two, options.ranks):.2f}")
+        print(f"| `{command}` |", " | ".join(cells), "|", flush=True)
 
 
 if __name__ == "__main__":

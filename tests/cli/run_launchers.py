@@ -53,6 +53,9 @@ class Real(Shared):
             self.skipTest(done.stdout.strip().removeprefix("SKIPPED: "))
         return done
 
+    def in_slurm(self, *command):
+        return self.launch(SLURM, self.scratch / "slurm", *command, cwd=self.place)
+
     def started(self, launch, *options):
         """stdout, and what was written beside the parts."""
         out = self.scratch / "launched"
@@ -70,8 +73,9 @@ class Real(Shared):
         advised = self.run_tool("advisor", "all", "-d", self.job, "--json")
         self.assertEqual(self.started(launch, "advisor", "all", "--json")[0], advised.out)
 
-    def judge_page(self, words, said):
-        """What the page runs, in self.place, is what one process makes with the same words; `said` is its output."""
+    def judge_page(self, words, said, out=None):
+        """What the page runs, in self.place, is what one process makes with the same words; `said` is its output, and `out`
+        has what it wrote."""
         one = self.scratch / "one"
         (one / "programs").mkdir(parents=True)
         (one / "result").symlink_to(self.job)
@@ -81,7 +85,7 @@ class Real(Shared):
             self.assertIn(f"share {number} of 4", said)
         lines = [line for line in said.splitlines() if not re.match("msprof-analyze: note: |salloc: ", line)]
         self.assertEqual(lines, [*direct.out.splitlines(), *(line for line in direct.err if ": note: " not in line)])
-        ours, theirs = self.pages(self.place / "out"), self.pages(one / "out")
+        ours, theirs = self.pages(out or self.place / "out"), self.pages(one / "out")
         self.assertEqual(ours, theirs)
         self.assertTrue(ours)
 
@@ -103,9 +107,6 @@ class Mpirun(Real):
 
 
 class Srun(Real):
-    def in_slurm(self, *command):
-        return self.launch(SLURM, self.scratch / "slurm", *command, cwd=self.place)
-
     def test_four_nodes(self):
         self.judge([SLURM, self.scratch / "slurm", "srun", "-N4", "-n4"])
 
@@ -319,15 +320,24 @@ class Mpi(Real):
         self.assertIn("started 4 processes, but MPI knows of only one", done.stderr)
 
     def test_the_line_of_the_page(self):
-        """Only one process on each machine is more than a single machine can do."""
-        line = blocks("Open MPI")[-1].replace("ppr:1:node", "ppr:4:node --oversubscribe")
-        self.assertIn("ppr:4:node", line)
-        (self.place / "programs" / "msprof-analyze").unlink()
-        (self.place / "programs" / "msprof-analyze").symlink_to(self.mpi)
-        done = self.launch("sh", "-c", line, cwd=self.place)
+        """In an allocation of four nodes, each of which has a disk of its own in place of ./out."""
+        if self.launch("unshare", "--mount", "true").returncode != 0:
+            self.skipTest("unshare needs the rights of root")
+        line = blocks("Open MPI")[-1]
+        program = self.place / "programs" / "msprof-analyze"
+        program.unlink()
+        program.write_text('#!/bin/sh\nexec unshare --mount sh -c \'disk=$1; shift; mount --bind "$disk" out && exec "$@"\' sh '
+                           f'"{self.place}/disk_$OMPI_COMM_WORLD_RANK" "{self.mpi}" "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        for name in ("out", *(f"disk_{number}" for number in range(4))):
+            (self.place / name).mkdir()
+        done = self.in_slurm("salloc", "-N4", "--ntasks-per-node=1", "sh", "-c", line)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         words = [word for word in line.split("msprof-analyze ")[1].split() if word != "--mpi"]
-        self.judge_page(words, done.stdout + done.stderr)
+        self.judge_page(words, done.stdout + done.stderr, self.place / "disk_0")
+        self.assertEqual(list((self.place / "out").iterdir()), [])
+        self.assertEqual([len(list((self.place / f"disk_{number}/parts").glob("*.part"))) for number in range(4)], [RANKS, 2, 2, 2])
+        self.assertEqual(self.results(self.place / "disk_1"), {})
 
 
 if __name__ == "__main__":

@@ -344,6 +344,24 @@ class Shards(Shared):
         self.assertEqual((done.code, done.out), (0, out))
         self.assertIn(other.name, "\n".join(done.warnings))
 
+    def test_a_list_that_is_missing(self):
+        """Parts are there; of which ranks the job consists is not."""
+        self.make("-m", RECIPES)
+        lists = {path.name.split(".")[0]: path for path in self.parts.glob("*.job")}
+        self.assertEqual(sorted(lists), sorted(RECIPES.split(",")))
+        lists.pop("slow_rank").unlink()
+        error = f"{self.parts}: the list of ranks slow_rank.*.job is missing, without which {RANKS} parts cannot be merged"
+        done, merged = self.merge()
+        self.assertEqual((done.code, merged), (3, {}))
+        self.assertIn(error, " ".join(done.err))
+        self.assertEqual(self.run_tool("merge", self.parts, "-m", "hccl_sum", "-o", self.out).code, 0)
+        for path in lists.values():
+            path.unlink()
+        done, _ = self.merge()
+        self.assert_fails(3, done, "cluster_time_summary.*.job is missing", "run a shard again")
+        self.make("-m", RECIPES)
+        self.assertEqual(self.merge()[0].code, 0)
+
     def test_ranks_that_are_gone(self):
         """The list of the job is that of the last run."""
         self.make("-m", "hccl_sum")

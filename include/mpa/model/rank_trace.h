@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/rank_sequence.h"
 #include "mpa/model/communication_summary.h"
 #include "mpa/model/device_tables.h"
 #include "mpa/model/host_tables.h"
@@ -20,9 +21,9 @@ namespace mpa {
 
 /// A communication group as the job itself describes it.
 struct JobGroup {
-  std::string id;             ///< as databases name it, "host%eth_0"; see GroupHash()
-  std::string name;           ///< "tp", "dp", "pp"
-  std::vector<RankId> ranks;  ///< of the whole job; empty: the capture does not say
+  std::string id;      ///< as databases name it, "host%eth_0"; see GroupHash()
+  std::string name;    ///< "tp", "dp", "pp"
+  RankSequence ranks;  ///< of the whole job; empty: the capture does not say
 };
 
 struct DeviceOfRank {

@@ -61,6 +61,10 @@ struct PartSet {
   MappedRanks mapped;    ///< the same that MapRanks() gives of all ranks
 };
 
+/// Throws Error (kInput) if one of these recipes has parts, but no list of the ranks of all shares.
+void CheckLists(const std::vector<std::filesystem::path>& directories,
+                const std::vector<PartSelection>& wanted);
+
 /// Reads the parts of these recipes, in the order in which the command that made them named them;
 /// recipes without parts are left out. Ranks whose part is missing, damaged or of another version
 /// of the program, and parts of no rank of the job, are named in the notes; a rank without a part

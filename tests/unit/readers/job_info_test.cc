@@ -21,7 +21,7 @@ TEST(JobInfo, ManyGroupsTakeNoTime) {
   AddJobGroups(Groups(kGroups), job);
   AddJobGroups(Groups(kGroups), job);
   ASSERT_EQ(job.groups.size(), static_cast<std::size_t>(kGroups)) << "each once";
-  EXPECT_EQ(job.groups.front().ranks, (std::vector<RankId>{0, 1}));
+  EXPECT_EQ(std::vector<RankId>(job.groups.front().ranks), (std::vector<RankId>{0, 1}));
 
   RankTrace trace;
   for (int i = 0; i < kGroups; i += 5) {

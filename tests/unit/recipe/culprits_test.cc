@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,26 @@ TEST(Culprits, ASlowHalfIsOneCulprit) {
   ASSERT_EQ(verdict.culprits.size(), 1U);
   EXPECT_EQ(verdict.culprits[0].ranks, (std::vector<RankId>{4, 5, 6, 7}));
   EXPECT_EQ(verdict.culprits[0].cost, 10 * kMs);
+}
+
+// 20,000 ranks, a tenth of them slow: 400 million pairs, if each looked at all others. Each lists a
+// group of half of the job.
+TEST(Culprits, LargeJobsTakeNoTime) {
+  std::vector<RankLoad> loads;
+  std::vector<RankId> slow;
+  std::array<RankSequence, 2> halves;
+  for (std::int64_t rank = 0; rank < 20'000; ++rank) halves[rank % 2].push_back(rank);
+  for (std::int64_t rank = 0; rank < 20'000; ++rank) {
+    const bool is_slow = rank % 10 == 3;
+    loads.push_back(EqualSteps((is_slow ? 60 : 50) * kMs, 10 * kMs));
+    loads.back().collectives.groups = {{std::to_string(rank % 2), "dp", halves[rank % 2]}};
+    if (is_slow) slow.push_back(rank);
+  }
+  const JobVerdict verdict = Judge(loads);
+  ASSERT_EQ(verdict.culprits.size(), 1U);
+  EXPECT_EQ(verdict.culprits[0].ranks, slow);
+  EXPECT_EQ(verdict.culprits[0].cost, 10 * kMs);
+  EXPECT_EQ(verdict.lateness.of_job, 20'000U);
 }
 
 TEST(Culprits, WhatCostsLessThanAHundredthIsNothing) {
