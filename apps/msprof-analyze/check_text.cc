@@ -266,6 +266,8 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
     AddLack(*lack, page);
     return;
   }
+  static constexpr std::pair<const char*, const char*> kAbilities[] = {
+      {kGreen, "can run"}, {kYellow, "runs with less"}, {kYellow, "may run"}, {kRed, "cannot run"}};
   // Analyses of the same verdict stand together: there are many.
   std::vector<bool> said(verdicts.size());
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
@@ -281,11 +283,8 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
         names.push_back({name.substr(0, colon), {}});
       names.back().second.push_back(name.substr(colon + 2));
     }
-    const bool runs = verdict.ability != Ability::kCannotRun;
-    const bool all = verdict.ability == Ability::kCanRun;
-    page.AddColored(all ? kGreen : (runs ? kYellow : kRed),
-                    all ? "  can run: " : (runs ? "  runs with less: " : "  cannot run: "), 4,
-                    AnalysesText(names));
+    const auto& [color, words] = kAbilities[static_cast<std::size_t>(verdict.ability)];
+    page.AddColored(color, fmt::format("  {}: ", words), 4, AnalysesText(names));
     for (const Lack& lack : verdict.lacks) AddLack(lack, page);
   }
 }
@@ -462,11 +461,18 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
     }
     text += told;
   }
-  if (survey.warnings.empty()) return text;
   WrappedText tail(color);
-  tail.AddBlank();
-  tail.AddColored(kBold, "All captures");
-  AddWarnings(survey.warnings, survey.path, tail);
+  if (!survey.warnings.empty()) {
+    tail.AddBlank();
+    tail.AddColored(kBold, "All captures");
+    AddWarnings(survey.warnings, survey.path, tail);
+  }
+  if (!report.tried) {
+    tail.AddBlank();
+    tail.Add("", 0,
+             "Judged by names, sizes, settings and the ends of files; --try reads the captures and"
+             " tries every analysis, to be sure.");
+  }
   return text + tail.text();
 }
 

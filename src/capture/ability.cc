@@ -28,8 +28,7 @@ Verdict& Verdict::RefuseWithoutMemory(const RankFacts& facts) {
                 "only the trace was given: allocations are in operator_memory.csv beside it",
                 "give the directory of the capture")
       .Refuse(facts.recorded.op_memory == Recorded::kNo, "no memory of operators was recorded",
-              "profile_memory=True")
-      .AddUnknown(facts.recorded.op_memory, "memory of operators");
+              "profile_memory=True");
 }
 
 Verdict& Verdict::AddLack(bool lack, std::string reason, std::string setting) {
@@ -37,12 +36,6 @@ Verdict& Verdict::AddLack(bool lack, std::string reason, std::string setting) {
   ability = Ability::kRunsWithLess;
   lacks.push_back({std::move(reason), std::move(setting)});
   return *this;
-}
-
-Verdict& Verdict::AddUnknown(Recorded state, const char* what) {
-  return AddLack(state == Recorded::kUnknown,
-                 fmt::format("the trace is too large to find out quickly whether it has {}", what),
-                 "");
 }
 
 Verdict CannotRun(std::string reason, std::string setting) {
@@ -73,7 +66,6 @@ Verdict JudgeHost(const RankFacts& facts) {
       .Refuse(no_ops && facts.framework == "MindSpore", "MindSpore captures have no host operators",
               "")
       .Refuse(no_ops, "no host operators were recorded", "activities with ProfilerActivity.CPU")
-      .AddUnknown(facts.recorded.host_ops, "host operators")
       .AddLack(facts.complete == Recorded::kNo,
                "the data breaks off: the end of the run is missing", kCopyAgain);
 }

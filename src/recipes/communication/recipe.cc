@@ -127,11 +127,21 @@ void ReduceSubjects(const Ranks& ranks, const RecipeArguments&, OutputSelection 
 }
 
 Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
-  return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kGpu, "only NPU communication is summed up", "")
-      .RefuseKineto(facts, "do not say how much data moved over which link")
+  const bool is_gpu = facts.kind == CaptureKind::kGpu;
+  Verdict verdict =
+      JudgeReadable(facts).Refuse(is_gpu && facts.recorded.groups == Recorded::kNo,
+                                  "only NPU communication is summed up", "");
+  if (!is_gpu) verdict.RefuseKineto(facts, "do not say how much data moved over which link");
+  return verdict
+      .AddLack(is_gpu, "only NPU communication is summed up: the groups are all there is", "")
       .AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
                "profiler_level=Level1");
+}
+
+// Of links alone.
+Verdict JudgeLinks(const RankFacts& facts) {
+  return JudgeCommunicationRecipes(facts).Refuse(facts.kind == CaptureKind::kGpu,
+                                                 "only NPU communication is summed up", "");
 }
 
 Verdict JudgeGroupMap(const RankFacts& facts) {
@@ -188,8 +198,11 @@ Recipe CommunicationTimeSum() {
 }
 
 Recipe CommunicationMatrixSum() {
+  RecipeInfo info =
+      Info("communication_matrix_sum", "CommMatrixSum", "how much data moved between which ranks");
+  info.can_run = JudgeLinks;
   return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, false, false, true>>(
-      Info("communication_matrix_sum", "CommMatrixSum", "how much data moved between which ranks"));
+      std::move(info));
 }
 
 }  // namespace mpa::recipes::communication
