@@ -260,6 +260,16 @@ std::string AnalysesText(
   return text;
 }
 
+// The document names what only the events tell of; a page has no room for that.
+std::vector<Verdict> OnPage(std::vector<Verdict> verdicts) {
+  for (Verdict& verdict : verdicts) {
+    for (Lack& lack : verdict.lacks) {
+      if (lack.setting == kTrialTells) lack.reason = "only the events tell";
+    }
+  }
+  return verdicts;
+}
+
 void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
   if (const Lack* lack = CommonLack(verdicts)) {
     page.AddColored(kRed, "  no analysis can run");
@@ -308,7 +318,7 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   page.AddLabelled("not read", Join(unread_tables));
-  AddVerdicts(judged.verdicts, page);
+  AddVerdicts(OnPage(judged.verdicts), page);
   AddWarnings(facts.warnings, root, page);
   return page.text();
 }
@@ -469,9 +479,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   }
   if (!report.tried) {
     tail.AddBlank();
-    tail.Add("", 0,
-             "Judged by names, sizes, settings and the ends of files; --try reads the captures and"
-             " tries every analysis, to be sure.");
+    tail.Add("", 0, "Judged without reading the events: --try reads them and tries all analyses.");
   }
   return text + tail.text();
 }

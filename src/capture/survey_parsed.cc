@@ -135,7 +135,7 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
 constexpr std::size_t kTraceEnd = std::size_t{128} << 10;
 
 // What the ends of a trace show, by words that exporters write in such events alone. What they do
-// not show stays as it is: it may be in between. Settings may be of another run.
+// not show stays as it is: it may be in between. Events count more than settings.
 void SurveyEnds(const std::filesystem::path& trace, Contents& recorded) {
   std::string text = io::ReadStart(trace, kTraceEnd);
   if (trace.extension() != ".gz") text += io::ReadEnd(trace, kTraceEnd);

@@ -81,8 +81,7 @@ Verdict JudgeUnread(const AnalyzerCheck& check, const RankFacts& facts) {
   if (dependence.on.empty()) return verdict;
   verdict.ability = dependence.always_runs ? Ability::kRunsWithLess : Ability::kMayRun;
   verdict.lacks.push_back(
-      {fmt::format("only the events tell of {}", fmt::join(dependence.on, ", ")),
-       "check --try reads them"});
+      {fmt::format("only the events tell of {}", fmt::join(dependence.on, ", ")), kTrialTells});
   return verdict;
 }
 

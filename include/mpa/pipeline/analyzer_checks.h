@@ -32,6 +32,9 @@ struct JudgedCapture {
   std::vector<KeptPromise> promises;  ///< empty: it was not read
 };
 
+/// The setting of a Lack that only the events can tell of.
+inline constexpr const char* kTrialTells = "check --try reads them";
+
 /// What an analysis can do with a capture, if what is unknown of it is there.
 Verdict JudgeByFacts(const AnalyzerCheck& check, const RankFacts& facts);
 
