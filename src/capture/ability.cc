@@ -71,10 +71,14 @@ Verdict JudgeHost(const RankFacts& facts) {
 }
 
 Verdict JudgeModules(const RankFacts& facts) {
-  return JudgeHost(facts).Refuse(
-      facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo,
-      "the capture contains no modules",
-      "mstx=True with ranges of the domain Module in the model, or with_modules=True");
+  constexpr const char* kSetting =
+      "mstx=True with ranges of the domain Module in the model, or with_modules=True";
+  const bool none = facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo;
+  // Calls of modules may be among the operators of a database.
+  const bool perhaps = facts.kind == CaptureKind::kNpuDb;
+  return JudgeHost(facts)
+      .Refuse(none && !perhaps, "the capture contains no modules", kSetting)
+      .AddLack(none, "no ranges of modules and no stacks: only calls of modules count", kSetting);
 }
 
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details) {

@@ -183,7 +183,7 @@ class Glance(Captures):
                     yield f"{judged['name']}: --try does not know"
                 if says == "may_run" or (says == "cannot_run") == (does == "cannot_run"):
                     continue
-                doubted = judged["lacks"] == analyzer["lacks"] or judged["lacks"][-1]["reason"] == self.NOTHING
+                doubted = says == "runs_with_less" or self.NOTHING in [lack["reason"] for lack in judged["lacks"]]
                 if says == "cannot_run" or not doubted:
                     yield f"{analyzer['name']}: {says}, but {does}: {judged['lacks']}"
 
