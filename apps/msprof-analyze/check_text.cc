@@ -451,10 +451,11 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   page.AddColored(kBold, survey.path.string());
   const std::size_t count = survey.ranks.size();
   const std::string coverage = CoverageOf(report);
-  page.Add("", 0,
-           fmt::format("{}, {}{}{}", Counted(count, "capture"),
-                       report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",
-                       coverage));
+  page.Add(
+      "", 0,
+      fmt::format("{}, {}{}{}{}", Counted(count, "capture"),
+                  report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",
+                  coverage, report.tried ? "" : "; events not read (--try tries all analyses)"));
   AddGroups(report.groups, page);
   std::string text = page.text();
   const std::vector<Block> blocks = Fold(report, color);
@@ -471,16 +472,11 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
     }
     text += told;
   }
+  if (survey.warnings.empty()) return text;
   WrappedText tail(color);
-  if (!survey.warnings.empty()) {
-    tail.AddBlank();
-    tail.AddColored(kBold, "All captures");
-    AddWarnings(survey.warnings, survey.path, tail);
-  }
-  if (!report.tried) {
-    tail.AddBlank();
-    tail.Add("", 0, "Judged without reading the events: --try reads them and tries all analyses.");
-  }
+  tail.AddBlank();
+  tail.AddColored(kBold, "All captures");
+  AddWarnings(survey.warnings, survey.path, tail);
   return text + tail.text();
 }
 

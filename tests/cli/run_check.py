@@ -194,7 +194,7 @@ class Glance(Captures):
 
     def test_says_how_to_know(self):
         capture = OPTIONS.captures / "text_base_ascend_pt"
-        self.assertIn("--try reads them and tries all analyses", " ".join(run("check", capture).stdout.split()))
+        self.assertIn("events not read (--try tries all analyses)", " ".join(run("check", capture).stdout.split()))
         self.assertNotIn("--try", run("check", capture, "--try").stdout)
 
     def test_a_trace_of_any_size(self):
