@@ -22,7 +22,7 @@ namespace {
 
 struct CheckOptions {
   CaptureArgument captures;
-  bool json = false, agent = false;
+  bool try_all = false, json = false, agent = false;
   OpenOptions open;
 };
 
@@ -33,7 +33,7 @@ HelpPage CheckPage() {
   page.usage = {"check PATH [OPTIONS]", "check -d PATH [OPTIONS]"};
   page.after_options = {ExitCodeList(
       {{"0", "an analysis can run"}, {"3", "input missing, or no analysis can run"}, {"5", ""}})};
-  page.examples = {"check ./result", "check ./rank0_ascend_pt --json"};
+  page.examples = {"check ./result", "check ./rank0_ascend_pt --try"};
   page.documents = {"formats.md", "broken-input.md"};
   return page;
 }
@@ -43,9 +43,11 @@ int RunCheck(CheckOptions options, const Agent& agent) {
   CheckReport report;
   report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH", options.open),
                                  options.open);
-  TellRawDamage(report.survey.ranks);
+  report.tried = options.try_all;
+  TellRawDamage(report.tried, report.survey.ranks);
   report.groups = GroupCaptures(report.survey);
-  report.judged = JudgeCaptures(report.survey.path, options.open, report.survey.ranks);
+  report.judged = report.tried ? TryCaptures(report.survey.path, options.open, report.survey.ranks)
+                               : JudgeCaptures(report.survey.ranks);
   const int exit_code = report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
   if (options.agent) {
     agent.PrintFiles({}, CheckLines(report), {},
@@ -84,6 +86,9 @@ Command AddCheck(CLI::App& program, const Agent& agent) {
                           "A capture (a *_ascend_pt or *_ascend_ms directory, parsed or raw, a"
                           " PROF_* directory, a trace, a database), or a directory with captures of"
                           " many ranks");
+  app->add_flag("--try", options->try_all,
+                "Read the captures and try every analysis, which takes as long as the analyses do")
+      ->group(kMaxUsed);
   app->add_flag("--json", options->json, "Print one JSON document instead of the text")
       ->group(kMaxUsed);
   OptionAdder(*app).Flag("--agent", options->agent,
@@ -117,7 +122,8 @@ std::string_view Name(CaptureKind kind) {
 }
 
 std::string_view Name(Ability ability) {
-  return EnumName<Ability::kCannotRun>(ability, {"can_run", "runs_with_less", "cannot_run"});
+  return EnumName<Ability::kCannotRun>(ability,
+                                       {"can_run", "runs_with_less", "may_run", "cannot_run"});
 }
 
 Json ToJson(const std::optional<ProfilerSchedule>& schedule) {
@@ -274,6 +280,7 @@ std::string FormatCheckJson(const CheckReport& report) {
   }
   const Json document = {{"schema_version", 1},
                          {"path", report.survey.path.string()},
+                         {"tried", report.tried},
                          {"usable", report.Usable()},
                          {"ranks", std::move(ranks)},
                          {"groups", std::move(groups)},

@@ -260,12 +260,24 @@ std::string AnalysesText(
   return text;
 }
 
+// The document names what only the events tell of; a page has no room for that.
+std::vector<Verdict> OnPage(std::vector<Verdict> verdicts) {
+  for (Verdict& verdict : verdicts) {
+    for (Lack& lack : verdict.lacks) {
+      if (lack.setting == kTrialTells) lack.reason = "only the events tell";
+    }
+  }
+  return verdicts;
+}
+
 void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
   if (const Lack* lack = CommonLack(verdicts)) {
     page.AddColored(kRed, "  no analysis can run");
     AddLack(*lack, page);
     return;
   }
+  static constexpr std::pair<const char*, const char*> kAbilities[] = {
+      {kGreen, "can run"}, {kYellow, "runs with less"}, {kYellow, "may run"}, {kRed, "cannot run"}};
   // Analyses of the same verdict stand together: there are many.
   std::vector<bool> said(verdicts.size());
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
@@ -281,11 +293,8 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
         names.push_back({name.substr(0, colon), {}});
       names.back().second.push_back(name.substr(colon + 2));
     }
-    const bool runs = verdict.ability != Ability::kCannotRun;
-    const bool all = verdict.ability == Ability::kCanRun;
-    page.AddColored(all ? kGreen : (runs ? kYellow : kRed),
-                    all ? "  can run: " : (runs ? "  runs with less: " : "  cannot run: "), 4,
-                    AnalysesText(names));
+    const auto& [color, words] = kAbilities[static_cast<std::size_t>(verdict.ability)];
+    page.AddColored(color, fmt::format("  {}: ", words), 4, AnalysesText(names));
     for (const Lack& lack : verdict.lacks) AddLack(lack, page);
   }
 }
@@ -309,7 +318,7 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   page.AddLabelled("not read", Join(unread_tables));
-  AddVerdicts(judged.verdicts, page);
+  AddVerdicts(OnPage(judged.verdicts), page);
   AddWarnings(facts.warnings, root, page);
   return page.text();
 }
@@ -442,10 +451,11 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   page.AddColored(kBold, survey.path.string());
   const std::size_t count = survey.ranks.size();
   const std::string coverage = CoverageOf(report);
-  page.Add("", 0,
-           fmt::format("{}, {}{}{}", Counted(count, "capture"),
-                       report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",
-                       coverage));
+  page.Add(
+      "", 0,
+      fmt::format("{}, {}{}{}{}", Counted(count, "capture"),
+                  report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",
+                  coverage, report.tried ? "" : "; events not read (--try tries all analyses)"));
   AddGroups(report.groups, page);
   std::string text = page.text();
   const std::vector<Block> blocks = Fold(report, color);

@@ -28,8 +28,7 @@ Verdict& Verdict::RefuseWithoutMemory(const RankFacts& facts) {
                 "only the trace was given: allocations are in operator_memory.csv beside it",
                 "give the directory of the capture")
       .Refuse(facts.recorded.op_memory == Recorded::kNo, "no memory of operators was recorded",
-              "profile_memory=True")
-      .AddUnknown(facts.recorded.op_memory, "memory of operators");
+              "profile_memory=True");
 }
 
 Verdict& Verdict::AddLack(bool lack, std::string reason, std::string setting) {
@@ -37,12 +36,6 @@ Verdict& Verdict::AddLack(bool lack, std::string reason, std::string setting) {
   ability = Ability::kRunsWithLess;
   lacks.push_back({std::move(reason), std::move(setting)});
   return *this;
-}
-
-Verdict& Verdict::AddUnknown(Recorded state, const char* what) {
-  return AddLack(state == Recorded::kUnknown,
-                 fmt::format("the trace is too large to find out quickly whether it has {}", what),
-                 "");
 }
 
 Verdict CannotRun(std::string reason, std::string setting) {
@@ -73,16 +66,19 @@ Verdict JudgeHost(const RankFacts& facts) {
       .Refuse(no_ops && facts.framework == "MindSpore", "MindSpore captures have no host operators",
               "")
       .Refuse(no_ops, "no host operators were recorded", "activities with ProfilerActivity.CPU")
-      .AddUnknown(facts.recorded.host_ops, "host operators")
       .AddLack(facts.complete == Recorded::kNo,
                "the data breaks off: the end of the run is missing", kCopyAgain);
 }
 
 Verdict JudgeModules(const RankFacts& facts) {
-  return JudgeHost(facts).Refuse(
-      facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo,
-      "the capture contains no modules",
-      "mstx=True with ranges of the domain Module in the model, or with_modules=True");
+  constexpr const char* kSetting =
+      "mstx=True with ranges of the domain Module in the model, or with_modules=True";
+  const bool none = facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo;
+  // Calls of modules may be among the operators of a database.
+  const bool perhaps = facts.kind == CaptureKind::kNpuDb;
+  return JudgeHost(facts)
+      .Refuse(none && !perhaps, "the capture contains no modules", kSetting)
+      .AddLack(none, "no ranges of modules and no stacks: only calls of modules count", kSetting);
 }
 
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details) {

@@ -96,9 +96,10 @@ void CompareCommunication(const CompareInput& input, Report& report) {
 Verdict JudgeCollectives(const RankFacts& facts) {
   const bool is_gpu = facts.kind == CaptureKind::kGpu;
   return JudgeReadable(facts)
+      .Refuse(facts.tables_alone, "tables alone do not show single collectives",
+              "copy the whole capture")
       .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
               is_gpu ? "" : "profiler_level=Level1")
-      .AddUnknown(facts.recorded.communication, "communication")
       .AddLack(!is_gpu && facts.recorded.communication_tasks == Recorded::kNo,
                "no communication tasks: what the collectives are made of is unknown",
                "profiler_level=Level1");

@@ -354,8 +354,7 @@ Verdict JudgeOverall(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts)
                         .Refuse(idle && facts.complete == Recorded::kNo,
                                 "the data breaks off before any device activity", kCopyAgain)
-                        .Refuse(idle, "no device activity was recorded", DeviceSetting(facts))
-                        .AddUnknown(facts.recorded.device_tasks, "device activity");
+                        .Refuse(idle, "no device activity was recorded", DeviceSetting(facts));
   if (facts.kind != CaptureKind::kGpu) {
     verdict.AddLack(facts.kind == CaptureKind::kNpuText && facts.single_file,
                     "only the trace was given: the breakdown, bandwidths and memory use are in the"

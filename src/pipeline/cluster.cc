@@ -105,6 +105,7 @@ void JoinGroup(const std::string& group, Report of_group, Report& report) {
   for (TextDocument& document : of_group.documents)
     document.file_name = fmt::format("{}_{}", FileNameOf(group), document.file_name);
   MoveAll(of_group.documents, report.documents);
+  MoveAll(of_group.sources, report.sources);
   for (const std::string& note : of_group.notes)
     report.notes.push_back(fmt::format("{}: {}", group, note));
 }

@@ -132,11 +132,16 @@ void AddGroups(const std::vector<ProcessGroup>& groups, RankTrace& trace) {
 
 }  // namespace
 
+namespace {
+
+constexpr Tables kOfTheTrace = Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks |
+                               Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
+                               Tables::kPythonCalls | Tables::kMstx | Tables::kHostCalls |
+                               Tables::kCoreClocks;
+
+}  // namespace
+
 bool LacksTimeline(const RankTrace& trace, Tables needs) {
-  constexpr Tables kOfTheTrace = Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks |
-                                 Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
-                                 Tables::kPythonCalls | Tables::kMstx | Tables::kHostCalls |
-                                 Tables::kCoreClocks;
   return !trace.HasTimeline() && Intersects(needs, kOfTheTrace);
 }
 
@@ -156,11 +161,15 @@ void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& inpu
   if (LacksTimeline(trace, needs)) FailWithoutTrace(input, false);
 }
 
-bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe) {
+bool NeedsTimeline(const RecipeInfo& recipe, bool has_kernels) {
   // The profiler's own sums are an answer without the trace.
   const bool has_sums = Intersects(recipe.needs, Tables::kStepTimes);
-  return LacksTimeline(trace, recipe.needs) && !has_sums &&
-         !(recipe.answers_from_kernels && trace.kernels.Size() > 0);
+  return Intersects(recipe.needs, kOfTheTrace) && !has_sums &&
+         !(recipe.answers_from_kernels && has_kernels);
+}
+
+bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe) {
+  return !trace.HasTimeline() && NeedsTimeline(recipe, trace.kernels.Size() > 0);
 }
 
 void RequireTimeline(const RankTrace& trace, const RecipeInfo& recipe, const RankInput& input) {

@@ -25,7 +25,9 @@ struct LoadedRank {
 
 /// True where the trace is missing and `needs` has tables that only the trace fills.
 bool LacksTimeline(const RankTrace& trace, Tables needs);
-/// The same for what a recipe needs: kernels may be enough.
+/// Whether a recipe shows nothing without the trace. `has_kernels`: those may be enough.
+bool NeedsTimeline(const RecipeInfo& recipe, bool has_kernels);
+/// The trace is missing, and the recipe needs it.
 bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe);
 /// Throws Error (kInput) then, with the path of the capture.
 void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
+// What analyses can do with captures, found out by trying them.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,39 +22,17 @@
 
 namespace mpa {
 
-const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
-  static const std::vector<AnalyzerCheck> all = [] {
-    std::vector<AnalyzerCheck> checks;
-    for (const Comparison& comparison : AllComparisons()) {
-      checks.push_back(
-          {fmt::format("compare: {}", comparison.title), comparison.can_run, &comparison, nullptr});
-    }
-    for (const Recipe& recipe : AllRecipes()) {
-      checks.push_back({fmt::format("cluster: {}", recipe.name), recipe.can_run, nullptr, &recipe});
-    }
-    return checks;
-  }();
-  return all;
-}
-
-// What analyses can do with captures, found out by trying them where the captures are small.
-
 namespace {
-
-// Of all captures together.
-constexpr std::int64_t kMaxToTry = std::int64_t{64} << 20;
-
-// Compressed traces are some ten times as large.
-std::int64_t BytesOf(const RankFacts& facts) {
-  constexpr std::int64_t kInflation = 10;
-  return facts.path.extension() == ".gz" ? kInflation * facts.bytes : facts.bytes;
-}
 
 // Captures of which only the events tell some of what is in them.
 bool HasEvents(CaptureKind kind) { return IsKineto(kind) || kind == CaptureKind::kNpuText; }
 
-// Survey and events of a text capture or a GPU trace: only the events tell some of it.
+// What the survey left open.
 void Fill(const RankTrace& trace, RankFacts& facts) {
+  if (!facts.steps) {
+    const std::set<std::int64_t> steps(trace.steps.id.begin(), trace.steps.id.end());
+    facts.steps.emplace(steps.begin(), steps.end());
+  }
   if (!HasEvents(facts.kind)) return;
   const auto tell = [](bool is_there, Recorded& state) {
     if (state == Recorded::kUnknown) state = is_there ? Recorded::kYes : Recorded::kNo;
@@ -215,8 +193,7 @@ Found FoundInJob(const std::vector<std::vector<Trial>>& trials, std::size_t chec
 }
 
 Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, Found in_job) {
-  Verdict verdict = check.can_run(facts);
-  LeaveOutSettingsMade(facts, verdict);
+  Verdict verdict = JudgeByFacts(check, facts);
   if (verdict.CannotRun()) {
     // Comparisons list what they cannot compare, too, so their rows prove nothing.
     if (check.recipe == nullptr || check.recipe->empty_is_answer) return verdict;
@@ -233,18 +210,15 @@ Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, 
 
 }  // namespace
 
-std::vector<JudgedCapture> JudgeCaptures(const std::filesystem::path& directory,
-                                         const OpenOptions& options,
-                                         std::vector<RankFacts>& ranks) {
+std::vector<JudgedCapture> TryCaptures(const std::filesystem::path& directory,
+                                       const OpenOptions& options, std::vector<RankFacts>& ranks) {
   std::error_code ignored;
   const std::filesystem::path top = std::filesystem::canonical(directory, ignored);
   std::vector<std::vector<Trial>> trials;
   std::vector<JudgedCapture> judged(ranks.size());
-  std::int64_t left = kMaxToTry;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     trials.emplace_back();
-    if (ranks[i].bytes == 0 || BytesOf(ranks[i]) > left) continue;
-    left -= BytesOf(ranks[i]);
+    if (ranks[i].bytes == 0) continue;
     trials.back() = TryRank({options, top}, ranks[i], judged[i].promises);
   }
   ClearProgressLine();

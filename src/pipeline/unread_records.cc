@@ -76,12 +76,9 @@ void NoteUnreadRecords(const std::vector<const RankInput*>& inputs,
       fmt::format("{}: {}; 'msprof-analyze check' says more", where, fmt::join(parts, "; ")));
 }
 
-// What a survey of raw captures cannot see.
+// What a survey of raw captures does not see.
 
 namespace {
-
-// Of all captures together.
-constexpr std::int64_t kMaxBytes = std::int64_t{64} << 20;
 
 std::vector<std::string> DamageOf(const RankFacts& facts, bool read) {
   try {
@@ -108,19 +105,12 @@ Warning DamageWarning(std::string line) {
 
 }  // namespace
 
-void TellRawDamage(std::vector<RankFacts>& ranks) {
-  std::int64_t left = kMaxBytes;
-  std::vector<std::uint8_t> read(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i].kind != CaptureKind::kNpuRaw || ranks[i].bytes > left) continue;
-    left -= ranks[i].bytes;
-    read[i] = 1;
-  }
+void TellRawDamage(bool read, std::vector<RankFacts>& ranks) {
   ParallelFor(ranks.size(), [&](std::size_t i) {
     RankFacts& facts = ranks[i];
     // Links out of the capture are not followed: then there is nothing to read.
     if (facts.kind != CaptureKind::kNpuRaw || facts.bytes == 0 || !facts.problem.empty()) return;
-    for (const std::string& line : DamageOf(facts, read[i] != 0)) {
+    for (const std::string& line : DamageOf(facts, read)) {
       facts.complete = Recorded::kNo;
       facts.warnings.push_back(DamageWarning(line));
     }

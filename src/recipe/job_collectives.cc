@@ -40,10 +40,8 @@ Verdict JudgeCollectives(const RankFacts& facts) {
 }
 
 Verdict JudgeCommunication(const RankFacts& facts) {
-  return JudgeReadable(facts)
-      .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
-              "profiler_level=Level1")
-      .AddUnknown(facts.recorded.communication, "communication");
+  return JudgeReadable(facts).Refuse(facts.recorded.communication == Recorded::kNo,
+                                     NoCommunication(facts), "profiler_level=Level1");
 }
 
 }  // namespace mpa

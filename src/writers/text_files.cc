@@ -48,6 +48,15 @@ void WriteTextFile(const Sheet& sheet, TextFile::Unit unit, const std::filesyste
   file.Close();
 }
 
+void WriteDocument(const TextDocument& document, const std::filesystem::path& path) {
+  if (!document.write) return io::ReplaceText(path, document.text);
+  io::OutputFile output(path);
+  io::TextFile file(output.temporary_path());
+  document.write([&](std::string_view text) { file.Write(text); });
+  file.Close();
+  output.Replace(path);
+}
+
 }  // namespace
 
 TextFile writers::TextFileOf(const Sheet& sheet) {
@@ -82,7 +91,7 @@ std::vector<std::filesystem::path> WriteTextFiles(const Report& report,
     const std::filesystem::path name = document.file_name;
     paths.push_back(directory / name);
     io::PrepareDirectoryBelow(directory, name.parent_path());
-    io::ReplaceText(paths.back(), document.text);
+    WriteDocument(document, paths.back());
   }
   return paths;
 }

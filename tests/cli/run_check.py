@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that `check` says of every capture and every analysis what the analysis does with it.
+"""Tests that `check --try` says of every capture and every analysis what the analysis does with it, and that `check`
+claims nothing else without reading the captures.
 
     run_check.py --tool BINARY --testdata DIR [--raw DIR] GROUP [-v]
 
-GROUP is one of the classes below: verdicts (of testdata and raw captures), sharedverdicts (of the
-captures of ../shared beside the sources; skipped without it).
+GROUP is one of the classes below: glance (without --try), verdicts (of testdata and raw captures), sharedverdicts (of
+the captures of ../shared beside the sources; skipped without it).
 Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
 """
 
@@ -13,6 +14,7 @@ import functools
 import json
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,10 +30,16 @@ from recipe_runs import required_options  # noqa: E402
 
 OPTIONS = None  # set by main()
 SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+READ = Path("/proc/self/io")
 TIMEOUT_SECONDS = 300
 SHARED = ("npu/text/*", "npu/db/*", "npu/db_mstx", "gpu/*.json.gz", "raw/*/*_ascend_pt", "traces/param/*",
           "traces/dlrm_8ranks/worker[03]*", "traces/resnet50_2021/*",
           "traces/npu_pp2dp2_without_traces")
+
+
+def bytes_read():
+    """By this process and the programs that it ran."""
+    return int(re.search(r"rchar: (\d+)", READ.read_text())[1])
 
 
 def run(*words):
@@ -40,8 +48,11 @@ def run(*words):
 
 
 def checked(directory):
-    done = run("check", "--json", "-d", directory)
-    return json.loads(done.stdout)["ranks"]
+    return document_of(directory, "--try")["ranks"]
+
+
+def document_of(directory, *options):
+    return json.loads(run("check", *options, "--json", "-d", directory).stdout)
 
 
 @functools.cache
@@ -139,7 +150,7 @@ class Judged(unittest.TestCase):
                     self.assertEqual(objections, [])
 
 
-class Verdicts(Judged):
+class Captures(Judged):
     def captures(self):
         root = OPTIONS.captures
         for entry in sorted(root.iterdir()):
@@ -150,6 +161,78 @@ class Verdicts(Judged):
             elif entry.name not in ("broken", "graph_foreign"):
                 yield entry
 
+
+class Glance(Captures):
+    NOTHING = "nothing that it could show was recorded"
+
+    def contradictions(self, capture):
+        looked, tried = document_of(capture), document_of(capture, "--try")
+        if looked["tried"] or not tried["tried"]:
+            yield "`tried` does not say what was done"
+        for rank, true in zip(looked["ranks"], tried["ranks"], strict=True):
+            for content, state in rank["recorded"].items():
+                if state not in (None, true["recorded"][content]):
+                    yield f"{content} is {state}, but {true['recorded'][content]}"
+            if rank["steps"] not in (None, true["steps"]):
+                yield f"steps {rank['steps']} are {true['steps']}"
+            if rank["promises"]:
+                yield "promises need the events"
+            for analyzer, judged in zip(rank["analyzers"], true["analyzers"], strict=True):
+                says, does = analyzer["ability"], judged["ability"]
+                if does == "may_run":
+                    yield f"{judged['name']}: --try does not know"
+                if says == "may_run" or (says == "cannot_run") == (does == "cannot_run"):
+                    continue
+                doubted = says == "runs_with_less" or self.NOTHING in [lack["reason"] for lack in judged["lacks"]]
+                if says == "cannot_run" or not doubted:
+                    yield f"{analyzer['name']}: {says}, but {does}: {judged['lacks']}"
+
+    def test_claims_nothing_else_than_a_trial(self):
+        for capture in self.captures():
+            with self.subTest(capture=capture.name):
+                self.assertEqual([*self.contradictions(capture)], [])
+
+    def test_says_how_to_know(self):
+        capture = OPTIONS.captures / "text_base_ascend_pt"
+        self.assertIn("events not read (--try tries all analyses)", " ".join(run("check", capture).stdout.split()))
+        self.assertNotIn("--try", run("check", capture, "--try").stdout)
+
+    def test_a_trace_of_any_size(self):
+        """Its middle is a hole of 1 TiB, which no program could read to the end."""
+        capture = self.scratch / "large_ascend_pt"
+        shutil.copytree(OPTIONS.captures / "text_base_ascend_pt", capture)
+        before = document_of(capture)["ranks"][0]
+        with (capture / "ASCEND_PROFILER_OUTPUT/trace_view.json").open("r+b") as trace:
+            end = trace.read()[-4096:]
+            trace.seek(2**40)
+            trace.write(end)
+        after = document_of(capture)["ranks"][0]
+        self.assertGreater(after["bytes"], 2**40)
+        for facts in (before, after):
+            del facts["bytes"]
+        self.assertEqual(after, before)
+
+    @unittest.skipUnless(READ.exists(), "the system does not count what is read")
+    def test_a_database_of_any_size(self):
+        capture = build_database(OPTIONS.captures, "db_base_ascend_pt", self.scratch)
+        (database,) = capture.rglob("ascend_pytorch_profiler*.db")
+        taken = []
+        for doublings in (0, 12):
+            with sqlite3.connect(database) as connection:
+                for table in ("TASK", "PYTORCH_API", "TASK_PMU_INFO", "COMMUNICATION_TASK_INFO"):
+                    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
+                        continue
+                    for _ in range(doublings):
+                        connection.execute(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 100000")
+            connection.close()
+            before = bytes_read()
+            document_of(capture)
+            taken.append(bytes_read() - before)
+        self.assertGreater(database.stat().st_size, 10e6)
+        self.assertLess(taken[1], taken[0] + 2e6)
+
+
+class Verdicts(Captures):
     def test_of_testdata(self):
         self.assert_agree([*self.captures()])
 
@@ -183,7 +266,7 @@ class SharedVerdicts(Judged):
 
 def main():
     global OPTIONS
-    OPTIONS = parse_arguments(__doc__, (Verdicts, SharedVerdicts))
+    OPTIONS = parse_arguments(__doc__, (Glance, Verdicts, SharedVerdicts))
     return run_group(OPTIONS)
 
 

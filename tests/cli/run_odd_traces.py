@@ -155,13 +155,13 @@ class OddTraces(Cli):
         for more, mend in ((endless, "collect again"), (alone, "collect again"),
                            ([span("kernel", "k", 1, STREAM, START, 5, device=1)], "record each device")):
             path = self.write("odd.json", self.document(two_steps() + more))
-            (rank,) = json.loads(self.run_tool("check", path, "--json").out)["ranks"]
+            (rank,) = json.loads(self.run_tool("check", path, "--try", "--json").out)["ranks"]
             damages = [warning for warning in rank["warnings"] if warning["id"] == "events_damaged"]
             self.assertTrue(damages)
             for warning in damages:
                 self.assertTrue(warning["advice"].startswith(mend), warning)
         path = self.write("odd.json", self.document(two_steps())[:-400])
-        (rank,) = json.loads(self.run_tool("check", path, "--json").out)["ranks"]
+        (rank,) = json.loads(self.run_tool("check", path, "--try", "--json").out)["ranks"]
         self.assertIn("copy or parse the capture again", [warning["advice"] for warning in rank["warnings"]])
 
     def test_an_operator_across_the_border_of_two_steps(self):
@@ -227,7 +227,7 @@ class OddTraces(Cli):
         self.write("behind.json", json.dumps(events[:20]) + json.dumps(events[20:]))
         self.write("nul.json", json.dumps(events).replace("}, {", "}, " + "\0" * 700 + "{", 1))
         for name, said in (("behind.json", "events behind the end of the trace"), ("nul.json", "NUL bytes")):
-            self.assertIn(said, self.run_tool("check", self.scratch / name).out)
+            self.assertIn(said, self.run_tool("check", self.scratch / name, "--try").out)
 
     def test_text_between_events(self):
         text = json.dumps(two_steps())
@@ -362,7 +362,7 @@ class LostRecords(Cli):
             result = self.run_tool(*command, "-o", self.out)
             self.assertEqual(result.code, 5, command)
             self.assertIn("launches have no work on the device", "\n".join(result.warnings))
-        self.assertIn("launches have no work on the device", self.run_tool("check", where).out.replace("\n      ", " "))
+        self.assertIn("launches have no work on the device", self.run_tool("check", where, "--try").out.replace("\n      ", " "))
 
     def test_launches_that_promise_no_work(self):
         """Those that a graph captures, those that fill no memory, those that do something else."""

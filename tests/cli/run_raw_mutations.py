@@ -96,7 +96,7 @@ class Judge:
             losses = results.losses(self.intact[source][1])
             wrong = self.faults(done, losses, done_to)
             if not wrong and losses and not done_to.undetectable:
-                told = self.run("check", "-d", capture)
+                told = self.run("check", "--try", "-d", capture)
                 if ", complete" in told.stdout:
                     wrong = "check says that it is complete"
         return f"{source.parent.name}: {done_to.text}", losses, wrong, done.stderr

@@ -10,7 +10,8 @@
 /// What an analysis can do with a capture, and the checks that several analyses share.
 namespace mpa {
 
-enum class Ability { kCanRun, kRunsWithLess, kCannotRun };
+/// kMayRun: it depends on what only the events tell.
+enum class Ability { kCanRun, kRunsWithLess, kMayRun, kCannotRun };
 
 /// Something that a capture lacks for an analysis.
 struct Lack {
@@ -36,9 +37,6 @@ struct Verdict {
   Verdict& RefuseWithoutMemory(const RankFacts& facts);
   /// The analysis runs, but with fewer results if `lack` is set.
   Verdict& AddLack(bool lack, std::string reason, std::string setting);
-  /// The analysis may run with fewer results: only the events, which are too many to check here,
-  /// show whether the capture has `what`.
-  Verdict& AddUnknown(Recorded state, const char* what);
 };
 
 inline constexpr const char* kCollectByTorchNpu =

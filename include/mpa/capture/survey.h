@@ -39,6 +39,30 @@ struct Contents {
   Recorded chip{};                 ///< cores and clock of the device
 };
 
+/// Something that a capture may hold, as programs and people call it.
+struct RecordedContent {
+  Recorded Contents::*state;
+  const char *key, *words;
+  bool of_events = false;  ///< of traces and text captures the events alone may tell of it
+};
+inline constexpr RecordedContent kRecordedContents[] = {
+    {&Contents::device_tasks, "device_tasks", "device work", true},
+    {&Contents::kernels, "kernels", "compute kernels"},
+    {&Contents::kernel_types, "kernel_types", "operator types"},
+    {&Contents::kernel_cores, "kernel_cores", "core types"},
+    {&Contents::counters, "counters", "counters"},
+    {&Contents::l2_cache, "l2_cache", "L2 cache"},
+    {&Contents::op_attributes, "operator_attributes", "attributes"},
+    {&Contents::communication, "communication", "communication", true},
+    {&Contents::communication_tasks, "communication_tasks", "communication tasks"},
+    {&Contents::bandwidths, "bandwidths", "bandwidths"},
+    {&Contents::host_ops, "host_operators", "host operators", true},
+    {&Contents::stacks, "stacks", "stacks", true},
+    {&Contents::memory, "memory", "memory", true},
+    {&Contents::op_memory, "operator_memory", "memory of operators", true},
+    {&Contents::mstx, "mstx", "mstx", true},
+    {&Contents::chip, "chip", "chip"}};
+
 /// Something about the collection that makes the capture misleading or incomplete.
 struct Warning {
   std::string id;    ///< stable name, "no_warmup"
@@ -52,6 +76,7 @@ struct RankFacts {
   std::filesystem::path path;
   CaptureKind kind{};
   bool single_file = false;                ///< a trace or database was given without its directory
+  bool tables_alone = false;               ///< there is neither a trace nor a database
   std::string problem;                     ///< why the events cannot be read; empty when they can
   std::optional<std::int64_t> rank;        ///< its number in the job
   RankId id{};                             ///< for RankName(), also without a number

@@ -26,18 +26,27 @@ struct AnalyzerCheck {
 /// Asks every analysis of this program, in the order of --help.
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks();
 
-/// What is found out of a capture by reading it.
+/// What is found out of a capture beside its facts.
 struct JudgedCapture {
   std::vector<Verdict> verdicts;      ///< of each of AllAnalyzerChecks()
   std::vector<KeptPromise> promises;  ///< empty: it was not read
 };
 
-/// What each of AllAnalyzerChecks() can do with each rank of the captures in `directory`. Captures
-/// that are small are read, so that this takes a moment: what the survey left unknown is filled in,
-/// the promises that they keep are judged, and the analyses are tried. Of larger ones the verdict
-/// follows from the facts alone.
-std::vector<JudgedCapture> JudgeCaptures(const std::filesystem::path& directory,
-                                         const OpenOptions& options, std::vector<RankFacts>& ranks);
+/// The setting of a Lack that only the events can tell of.
+inline constexpr const char* kTrialTells = "check --try reads them";
+
+/// What an analysis can do with a capture, if what is unknown of it is there.
+Verdict JudgeByFacts(const AnalyzerCheck& check, const RankFacts& facts);
+
+/// What each of AllAnalyzerChecks() can do with each rank, from the facts alone. Where that depends
+/// on what only the events tell, the verdict says on what.
+std::vector<JudgedCapture> JudgeCaptures(const std::vector<RankFacts>& ranks);
+
+/// The same, found out by reading the captures in `directory`, which takes as long as their
+/// analyses do: what the survey left unknown is filled in, the promises that they keep are judged,
+/// and every analysis is tried.
+std::vector<JudgedCapture> TryCaptures(const std::filesystem::path& directory,
+                                       const OpenOptions& options, std::vector<RankFacts>& ranks);
 
 /// Captures of one job, engine, role or session.
 struct CheckedGroup {
@@ -51,8 +60,7 @@ struct CheckedGroup {
 std::vector<CheckedGroup> GroupCaptures(const Survey& survey);
 
 /// Adds to the facts of raw captures, as warnings, what commands that read them say is lost or
-/// damaged. Captures are read as long as they are small, so that this takes a moment; of larger
-/// ones only control files, names and sizes are judged.
-void TellRawDamage(std::vector<RankFacts>& ranks);
+/// damaged. `read`: their records are read; else control files, names and sizes alone are judged.
+void TellRawDamage(bool read, std::vector<RankFacts>& ranks);
 
 }  // namespace mpa

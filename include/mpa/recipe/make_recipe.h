@@ -79,7 +79,10 @@ Recipe MakeRecipe(RecipeInfo info) {
     }
     kReduce(typed, arguments, wanted, report);
     const auto are_made = [](const Sheet& sheet) { return sheet.rows.AreMade(); };
-    if (std::ranges::none_of(report.sheets, are_made)) return;
+    const auto is_made = [](const TextDocument& document) { return document.write != nullptr; };
+    if (std::ranges::none_of(report.sheets, are_made) &&
+        std::ranges::none_of(report.documents, is_made))
+      return;
     for (const RankPart& part : parts) report.sources.push_back(part.part);
   };
   recipe.encode = [](const RankPart& part) {

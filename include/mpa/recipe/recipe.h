@@ -105,6 +105,9 @@ struct RecipeInfo {
   /// A recipe that finds something in the same captures, where this one needs more than a capture;
   /// `check` tries that one instead. Empty: it tries this one.
   std::string_view tried_as{};
+  /// What few captures hold, and it shows nothing without, where only the events tell: "sends and
+  /// receives". `check` calls it unknown until it tries the recipe.
+  std::string_view only_with{};
   /// Without --export_type, text captures give the form text, as the plain modes of the Python tool
   /// do; databases give tables.
   bool text_form_of_text = false;

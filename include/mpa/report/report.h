@@ -301,10 +301,16 @@ struct AdviceCard {
   std::optional<std::int64_t> gain;  ///< ns that a fix saves at most; empty: unknown
 };
 
+/// Takes a text piece by piece.
+using TextSink = std::function<void(std::string_view)>;
+
 /// A file of the form `text` that is not a table.
 struct TextDocument {
   std::string file_name;  ///< "cluster_communication.json"
-  std::string text;
+  std::string text{};
+  /// Gives the text of a long document piece by piece, instead. What it reads has to outlive the
+  /// document: parts of recipes do, and Report::sources.
+  std::function<void(const TextSink&)> write{};
 };
 
 /// A row of a sheet of the report.
@@ -352,7 +358,7 @@ struct Report {
   std::optional<ComparedSettings> settings;  ///< of the two sides of a comparison
   ChangeNode change;                         ///< what the story is about; without children: nothing
   std::optional<WorkbookSummary> summary;    ///< for workbooks
-  std::vector<std::shared_ptr<const void>> sources{};  ///< of rows that are made
+  std::vector<std::shared_ptr<const void>> sources{};  ///< of rows that are made, and documents
   std::vector<std::string> notes;                      ///< what could not be computed, and why
   /// Those of the notes that matter to who asked for a sheet: it was not collected.
   std::vector<std::string> not_collected;

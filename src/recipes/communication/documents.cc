@@ -2,12 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/stable_sort.h"
 #include "mpa/measure/device_work.h"
 #include "sums.h"
 
@@ -16,9 +20,75 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-TextDocument DocumentOf(const char* file_name, const Json& json) {
-  return {file_name, json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+std::string Dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
+
+// The entries of a document under keys of four levels, each of which stands where it came first.
+// Entries are numbers until they are written, so that no document is in memory.
+class Entries {
+ public:
+  void Add(const std::string& ranks, std::string_view step, std::string op, std::uint32_t entry) {
+    const std::uint32_t of_ranks = NodeOf(0, ranks);
+    const std::uint32_t of_step = NodeOf(of_ranks, std::string(step));
+    entries_.push_back({{of_ranks, of_step, NodeOf(of_step, std::move(op))}, entry});
+  }
+
+  // `last_key` is that of the fourth level, `value` what all entries under the same keys are.
+  template <typename LastKey, typename Value>
+  void Write(const TextSink& sink, LastKey last_key, Value value) {
+    StableSort(entries_, {}, &Entry::path);
+    static constexpr Path kTop{};
+    const Path* open = &kTop;
+    sink("{");
+    for (std::size_t begin = 0, end = 0; begin < entries_.size(); begin = end) {
+      const Path& path = entries_[begin].path;
+      while (end < entries_.size() && entries_[end].path == path) ++end;
+      const auto same =
+          static_cast<std::size_t>(std::ranges::mismatch(*open, path).in1 - open->begin());
+      if (begin > 0) sink(std::string(path.size() - same, '}') + ',');
+      for (std::size_t level = same; level < path.size(); ++level)
+        sink(Dumped(*keys_[path[level]]) + ":{");
+      WriteLevel(begin, end, sink, last_key, value);
+      open = &path;
+    }
+    sink(entries_.empty() ? "}" : "}}}}");
+  }
+
+ private:
+  using Path = std::array<std::uint32_t, 3>;  // nodes
+  struct Entry {
+    Path path;
+    std::uint32_t entry = 0;
+  };
+
+  std::uint32_t NodeOf(std::uint32_t parent, std::string key) {
+    const auto [found, is_new] =
+        nodes_.try_emplace({parent, std::move(key)}, static_cast<std::uint32_t>(keys_.size()));
+    if (is_new) keys_.push_back(&found->first.second);
+    return found->second;
+  }
+
+  template <typename LastKey, typename Value>
+  void WriteLevel(std::size_t begin, std::size_t end, const TextSink& sink, LastKey last_key,
+                  Value value) const {
+    std::map<std::string, std::size_t> places;
+    std::vector<std::vector<std::uint32_t>> listed;
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto [place, is_new] = places.try_emplace(last_key(entries_[i].entry), listed.size());
+      if (is_new) listed.emplace_back();
+      listed[place->second].push_back(entries_[i].entry);
+    }
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      sink((i == 0 ? "" : ",") + Dumped(last_key(listed[i].front())) + ':' +
+           Dumped(value(listed[i])));
+    }
+  }
+
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> nodes_;
+  std::vector<const std::string*> keys_ = {nullptr};  // of nodes; of the top there is none
+  std::vector<Entry> entries_;
+};
 
 // Numbers, and labels of captures without one.
 Json RanksJson(const std::set<RankId>& ranks) {
@@ -37,12 +107,13 @@ class SetKeys {
     }
   }
   // That of the other kind of operators where a group has none of this kind.
-  std::string Of(bool p2p, const std::string& group) const {
+  const std::string& Of(bool p2p, std::string_view group) const {
+    static const std::string kNone = "()";
     for (const bool kind : {p2p, !p2p}) {
-      const auto found = keys_.find({kind, group});
+      const auto found = keys_.find({kind, std::string(group)});
       if (found != keys_.end()) return found->second;
     }
-    return "()";
+    return kNone;
   }
   // Those whose p2p operators lie under another key than their collectives.
   std::set<std::string> GroupsOfTwoKeys() const {
@@ -71,7 +142,7 @@ Json TimeInfo(const CommunicationOp& op, bool total) {
   return info;
 }
 
-Json LinkInfo(const RankOp& op, LinkKind kind, const LinkUse& use, bool total) {
+Json LinkInfo(const PacketSizes& packets, LinkKind kind, const LinkUse& use, bool total) {
   Json info;
   if (total) {
     info["Transit Time(ms)"] = use.milliseconds;
@@ -83,7 +154,7 @@ Json LinkInfo(const RankOp& op, LinkKind kind, const LinkUse& use, bool total) {
     info["Large Packet Ratio"] = use.large_packet_ratio;
   }
   Json sizes = Json::object();
-  if (const auto of_kind = op.sizes.find(kind); of_kind != op.sizes.end()) {
+  if (const auto of_kind = packets.find(kind); of_kind != packets.end()) {
     for (const double size : of_kind->second) {
       const auto& [count, time] = use.sizes.at(size);
       sizes[PythonFloat(size)] = {count, time};
@@ -92,6 +163,15 @@ Json LinkInfo(const RankOp& op, LinkKind kind, const LinkUse& use, bool total) {
   info["Size Distribution"] = std::move(sizes);
   if (total) info["Bandwidth(GB/s)"] = use.bandwidth;
   return info;
+}
+
+Json OpInfo(const RankOp& op, bool total) {
+  const PacketSizes packets = op.Sizes();
+  Json links = Json::object();
+  for (const auto& [kind, use] : op.op->links)
+    links[std::string(NameOf(kind))] = LinkInfo(packets, kind, use, total);
+  return {{"Communication Time Info", TimeInfo(*op.op, total)},
+          {"Communication Bandwidth Info", std::move(links)}};
 }
 
 }  // namespace
@@ -110,69 +190,89 @@ TextDocument GroupDocument(const std::vector<Group>& groups) {
                                                 {"group_id", group.id},
                                                 {"pg_name", group.process_group}});
   }
-  return DocumentOf("communication_group.json", json);
+  return {"communication_group.json", Dumped(json)};
 }
 
-TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) {
-  const SetKeys keys(groups);
-  const std::vector<RankOp> totals = TotalsOf(sums.ops, keys.GroupsOfTwoKeys());
-  Json json = Json::object();
-  for (const auto* ops : {&sums.ops, &totals}) {
-    const bool total = ops == &totals;
-    for (const RankOp& op : *ops) {
-      Json links = Json::object();
-      for (const auto& [kind, use] : op.op.links) {
-        links[std::string(NameOf(kind))] = LinkInfo(op, kind, use, total);
-      }
-      json[keys.Of(op.p2p, op.op.group)][op.step][op.op.name + "@" + op.op.group]
-          [RankName(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
-                                 {"Communication Bandwidth Info", std::move(links)}};
-    }
-  }
-  return DocumentOf("cluster_communication.json", json);
+TextDocument TimeDocument(std::shared_ptr<const OpSums> sums, const std::vector<Group>& groups) {
+  return {.file_name = "cluster_communication.json",
+          .write = [sums = std::move(sums), keys = SetKeys(groups)](const TextSink& sink) {
+            const RankTotals totals = TotalsOf(sums->ops, keys.GroupsOfTwoKeys());
+            const std::size_t count = sums->ops.size();
+            const auto op_of = [&](std::uint32_t i) -> const RankOp& {
+              return i < count ? sums->ops[i] : totals.listed[i - count];
+            };
+            Entries entries;
+            for (std::uint32_t i = 0; i < count + totals.listed.size(); ++i) {
+              const RankOp& op = op_of(i);
+              entries.Add(keys.Of(op.p2p, op.op->group), op.step, op.op->name + "@" + op.op->group,
+                          i);
+            }
+            entries.Write(
+                sink, [&](std::uint32_t i) { return RankName(op_of(i).rank); },
+                [&](const std::vector<std::uint32_t>& same) {
+                  return OpInfo(op_of(same.back()), same.back() >= count);
+                });
+          }};
 }
 
 namespace {
 
+std::string EndsInJob(const RankLink& link) {
+  return fmt::format("{}-{}", RankName(link.source), RankName(link.destination));
+}
+
+std::string EndsInGroup(const RankLink& link) {
+  return fmt::format("{}-{}", link.source_in_group, link.destination_in_group);
+}
+
 // The links whose ends are known, or not, with what `ends` calls them.
-// Not a template: in those clang 14 never destroys the list that is assigned to an entry.
-Json MatrixOf(const LinkSums& sums, const std::vector<Group>& groups, bool known,
-              std::string (*ends)(const RankLink&)) {
-  const SetKeys keys(groups);
-  Json json = Json::object();
-  for (const auto* links : {&sums.links, &sums.totals}) {
-    for (const RankLink& link : *links) {
-      if (link.KnowsEnds() != known) continue;
-      Json& entry =
-          json[keys.Of(link.p2p, link.group)][link.step][link.name + "@" + link.group][ends(link)];
-      if (entry.is_null()) entry = Json::object();
-      // A group may have both kinds of operators under one key; their total is one.
-      const double milliseconds = entry.value("Transit Time(ms)", 0.0) + link.milliseconds;
-      const double megabytes = entry.value("Transit Size(MB)", 0.0) + link.megabytes;
-      entry = {{"Transport Type", link.transport},
-               {"Transit Time(ms)", milliseconds},
-               {"Transit Size(MB)", megabytes},
-               {"Op Name", link.op},
-               {"Bandwidth(GB/s)", RatioOf(megabytes, milliseconds)}};
-    }
-  }
-  return json;
+TextDocument MatrixOf(const char* file_name, std::shared_ptr<const LinkSums> sums,
+                      const std::vector<Group>& groups, bool known,
+                      std::string (*ends)(const RankLink&)) {
+  return {
+      .file_name = file_name,
+      .write = [sums = std::move(sums), keys = SetKeys(groups), known, ends](const TextSink& sink) {
+        const std::size_t count = sums->links.size();
+        const auto link_of = [&](std::uint32_t i) -> const RankLink& {
+          return i < count ? sums->links[i] : sums->totals[i - count];
+        };
+        Entries entries;
+        for (std::uint32_t i = 0; i < count + sums->totals.size(); ++i) {
+          const RankLink& link = link_of(i);
+          if (link.KnowsEnds() != known) continue;
+          entries.Add(keys.Of(link.p2p, link.group), link.step,
+                      fmt::format("{}@{}", link.name, link.group), i);
+        }
+        entries.Write(
+            sink, [&](std::uint32_t i) { return ends(link_of(i)); },
+            [&](const std::vector<std::uint32_t>& same) {
+              // A group may have both kinds of operators under one key; their total is one.
+              double milliseconds = 0, megabytes = 0;
+              for (const std::uint32_t i : same) {
+                milliseconds += link_of(i).milliseconds;
+                megabytes += link_of(i).megabytes;
+              }
+              const RankLink& last = link_of(same.back());
+              return Json{{"Transport Type", last.transport},
+                          {"Transit Time(ms)", milliseconds},
+                          {"Transit Size(MB)", megabytes},
+                          {"Op Name", last.op},
+                          {"Bandwidth(GB/s)", RatioOf(megabytes, milliseconds)}};
+            });
+      }};
 }
 
 }  // namespace
 
-TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
-  return DocumentOf(
-      "cluster_communication_matrix.json", MatrixOf(sums, groups, true, [](const RankLink& link) {
-        return fmt::format("{}-{}", RankName(link.source), RankName(link.destination));
-      }));
+TextDocument MatrixDocument(std::shared_ptr<const LinkSums> sums,
+                            const std::vector<Group>& groups) {
+  return MatrixOf("cluster_communication_matrix.json", std::move(sums), groups, true, EndsInJob);
 }
 
-TextDocument GroupMatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
-  return DocumentOf("cluster_communication_matrix_by_group_rank.json",
-                    MatrixOf(sums, groups, false, [](const RankLink& link) {
-                      return fmt::format("{}-{}", link.source_in_group, link.destination_in_group);
-                    }));
+TextDocument GroupMatrixDocument(std::shared_ptr<const LinkSums> sums,
+                                 const std::vector<Group>& groups) {
+  return MatrixOf("cluster_communication_matrix_by_group_rank.json", std::move(sums), groups, false,
+                  EndsInGroup);
 }
 
 TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indices) {

@@ -48,6 +48,17 @@ void AddSheet(const char* name, std::vector<ColumnOf<Item>> columns, const std::
   report.sheets.push_back(std::move(list.sheet));
 }
 
+// The same for many items, which refer to parts or to sources of the report.
+template <typename Item>
+void AddMadeSheet(const char* name, std::vector<ColumnOf<Item>> columns,
+                  const std::vector<Item>& items, const char* text_file, Report& report) {
+  if (items.empty()) return;
+  PartSheet<Item> list(
+      ItemSheet<Item>(name, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre}));
+  for (const Item& item : items) list.Add(item, {});
+  report.sheets.push_back(std::move(list).Take());
+}
+
 std::vector<ColumnOf<Group>> GroupColumns() {
   using Item = Group;
   return {
@@ -64,7 +75,7 @@ template <double CommunicationTime::*kTime>
 constexpr Cell (*kOfTime)(const RankOp* const&) =
     Member<&RankOp::op, &CommunicationOp::time, kTime>;
 
-bool IsTotal(const RankOp& item) { return item.op.name == kTotal; }
+bool IsTotal(const RankOp& item) { return item.op->name == kTotal; }
 
 std::vector<ColumnOf<const RankOp*>> TimeColumns() {
   using Item = const RankOp*;
@@ -76,7 +87,7 @@ std::vector<ColumnOf<const RankOp*>> TimeColumns() {
       {Words("group_name", "The hash of the group."), Member<&RankOp::op, &CommunicationOp::group>},
       {Whole("start_timestamp", "Start of the operator, in us since the epoch."),
        [](const Item& item) -> Cell {
-         return static_cast<std::int64_t>(std::llround(item->op.time.start_us));
+         return static_cast<std::int64_t>(std::llround(item->op->time.start_us));
        }},
       {Real("elapsed_time", "Time from the start to the end of the operator, in ms."),
        kOfTime<&CommunicationTime::elapse>},
@@ -90,10 +101,10 @@ std::vector<ColumnOf<const RankOp*>> TimeColumns() {
       {Real("synchronization_time_ratio",
             "Synchronization time divided by the sum of synchronization and transfer times."),
        [](const Item& item) -> Cell {
-         return IsTotal(*item) ? item->op.time.synchronization_ratio : 0.0;
+         return IsTotal(*item) ? item->op->time.synchronization_ratio : 0.0;
        }},
       {Real("wait_time_ratio", "Waiting time divided by the sum of waiting and transfer times."),
-       [](const Item& item) -> Cell { return IsTotal(*item) ? item->op.time.wait_ratio : 0.0; }}};
+       [](const Item& item) -> Cell { return IsTotal(*item) ? item->op->time.wait_ratio : 0.0; }}};
 }
 
 // Packets of one size over one kind of link.
@@ -102,7 +113,12 @@ struct Packets {
   LinkKind kind{};
   const LinkUse* use;
   double size = 0;
-  std::pair<double, double> count_and_time;
+
+  /// None where packets were not distinguished.
+  std::pair<double, double> CountAndTime() const {
+    const auto found = use->sizes.find(size);
+    return found == use->sizes.end() ? std::pair<double, double>() : found->second;
+  }
 };
 
 std::vector<ColumnOf<Packets>> PacketColumns() {
@@ -124,33 +140,33 @@ std::vector<ColumnOf<Packets>> PacketColumns() {
           {Real("package_size", "Size of the packets of this row, in MB of 10^6 bytes."),
            Member<&Item::size>},
           {Real("count", "Number of packets of this size."),
-           [](const Item& item) -> Cell { return item.count_and_time.first; }},
+           [](const Item& item) -> Cell { return item.CountAndTime().first; }},
           {Real("total_duration", "Time of all packets of this size, in ms."),
-           [](const Item& item) -> Cell { return item.count_and_time.second; }}};
+           [](const Item& item) -> Cell { return item.CountAndTime().second; }}};
 }
 
 // With `by_group` of links between ranks of which the job does not name one.
-std::vector<ColumnOf<RankLink>> LinkColumns(bool by_group) {
-  using Item = RankLink;
+std::vector<ColumnOf<const RankLink*>> LinkColumns(bool by_group) {
+  using Item = const RankLink*;
   std::vector<ColumnOf<Item>> columns = {
-      {Words("step", "The step."), Member<&Item::step>},
+      {Words("step", "The step."), Member<&RankLink::step>},
       {Words("hccl_op_name", "Kind of the operator and its place among them, or Total Op Info."),
-       Member<&Item::name>},
-      {Words("group_name", "The hash of the group."), Member<&Item::group>},
+       Member<&RankLink::name>},
+      {Words("group_name", "The hash of the group."), Member<&RankLink::group>},
       {Whole("src_rank", "Sending rank, by its number in the job; empty: unknown."),
-       Member<&Item::source, kRank>},
+       Member<&RankLink::source, kRank>},
       {Whole("dst_rank", "Receiving rank, by its number in the job; empty: unknown."),
-       Member<&Item::destination, kRank>},
-      {Words("transport_type", "Kind of link."), Member<&Item::transport>},
-      {Words("op_name", "The operator."), Member<&Item::op>},
-      {Real("transit_size", "Data that moved, in MB of 10^6 bytes."), Member<&Item::megabytes>},
-      {Real("transit_time", "Time of the transfer, in ms."), Member<&Item::milliseconds>},
-      {Real("bandwidth", "Bandwidth, in GB/s; 0 without a time."), Member<&Item::Bandwidth>}};
+       Member<&RankLink::destination, kRank>},
+      {Words("transport_type", "Kind of link."), Member<&RankLink::transport>},
+      {Words("op_name", "The operator."), Member<&RankLink::op>},
+      {Real("transit_size", "Data that moved, in MB of 10^6 bytes."), Member<&RankLink::megabytes>},
+      {Real("transit_time", "Time of the transfer, in ms."), Member<&RankLink::milliseconds>},
+      {Real("bandwidth", "Bandwidth, in GB/s; 0 without a time."), Member<&RankLink::Bandwidth>}};
   if (by_group) {
     columns.push_back({Whole("src_group_rank", "Sending rank, by its number in the group."),
-                       Member<&Item::source_in_group>});
+                       Member<&RankLink::source_in_group>});
     columns.push_back({Whole("dst_group_rank", "Receiving rank, by its number in the group."),
-                       Member<&Item::destination_in_group>});
+                       Member<&RankLink::destination_in_group>});
   }
   return columns;
 }
@@ -246,44 +262,48 @@ void AddGroupSheet(const std::vector<Group>& groups, Report& report) {
            report);
 }
 
-void AddTimeSheets(const OpSums& sums, Report& report) {
+void AddTimeSheets(const std::shared_ptr<const OpSums>& sums, Report& report) {
   std::vector<const RankOp*> all;
-  all.reserve(sums.ops.size() + sums.totals.size());
-  for (const auto* ops : {&sums.ops, &sums.totals}) {
+  all.reserve(sums->ops.size() + sums->totals.listed.size());
+  for (const auto* ops : {&sums->ops, &sums->totals.listed}) {
     for (const RankOp& op : *ops) all.push_back(&op);
   }
-  AddSheet("ClusterCommunicationTime", TimeColumns(), all, "cluster_communication_time", report);
   std::vector<Packets> packets;
   for (const RankOp* op : all) {
-    for (const auto& [kind, use] : op->op.links) {
-      const auto sizes = op->sizes.find(kind);
-      if (sizes == op->sizes.end() || sizes->second.empty()) {  // packets were not distinguished
-        if (IsUsed(use)) packets.push_back({op, kind, &use, 0, {0, 0}});
-        continue;
+    for (const auto& [kind, use] : op->op->links) {
+      if (use.sizes.empty()) {  // packets were not distinguished
+        if (IsUsed(use)) packets.push_back({op, kind, &use});
+      } else if (IsTotal(*op)) {
+        for (const auto& [size, packets_of_size] : use.sizes)
+          packets.push_back({op, kind, &use, size});
+      } else {  // the largest first
+        for (auto size = use.sizes.rbegin(); size != use.sizes.rend(); ++size)
+          packets.push_back({op, kind, &use, size->first});
       }
-      std::vector<double> order = sizes->second;
-      if (IsTotal(*op)) std::ranges::sort(order);
-      for (const double size : order) packets.push_back({op, kind, &use, size, use.sizes.at(size)});
     }
   }
-  AddSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,
-           "cluster_communication_bandwidth", report);
+  report.sources.push_back(sums);
+  AddMadeSheet("ClusterCommunicationTime", TimeColumns(), all, "cluster_communication_time",
+               report);
+  AddMadeSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,
+               "cluster_communication_bandwidth", report);
 }
 
-void AddMatrixSheet(const LinkSums& sums, Report& report) {
-  std::vector<RankLink> known, by_group;
-  for (const auto* links : {&sums.links, &sums.totals}) {
-    for (const RankLink& link : *links) (link.KnowsEnds() ? known : by_group).push_back(link);
+void AddMatrixSheet(const std::shared_ptr<const LinkSums>& sums, Report& report) {
+  std::vector<const RankLink*> known, by_group;
+  for (const auto* links : {&sums->links, &sums->totals}) {
+    for (const RankLink& link : *links) (link.KnowsEnds() ? known : by_group).push_back(&link);
   }
   // In an order that all formats of captures have.
-  StableSort(by_group, {}, [](const RankLink& link) {
-    return std::tie(link.step, link.name, link.group, link.source_in_group,
-                    link.destination_in_group);
+  StableSort(by_group, {}, [](const RankLink* link) {
+    return std::tie(link->step, link->name, link->group, link->source_in_group,
+                    link->destination_in_group);
   });
-  AddSheet("ClusterCommunicationMatrix", LinkColumns(false), known, "cluster_communication_matrix",
-           report);
-  AddSheet("CommunicationMatrixByGroupRank", LinkColumns(true), by_group,
-           "communication_matrix_by_group_rank", report);
+  report.sources.push_back(sums);
+  AddMadeSheet("ClusterCommunicationMatrix", LinkColumns(false), known,
+               "cluster_communication_matrix", report);
+  AddMadeSheet("CommunicationMatrixByGroupRank", LinkColumns(true), by_group,
+               "communication_matrix_by_group_rank", report);
 }
 
 void AddStepSheet(const std::vector<StepTraceRow>& rows, Report& report) {
@@ -333,11 +353,11 @@ std::string EndText(RankId rank, std::int64_t in_group) {
 // Links to other ranks that took time. The sums of the captures where they have them.
 std::map<std::string, std::vector<Link>> LinksByTransport(const LinkSums& sums) {
   // Transport and ends; the same number in another group is another rank.
-  using Ends = std::tuple<RankId, std::int64_t, std::string>;
+  using Ends = std::tuple<RankId, std::int64_t, std::string_view>;
   const auto end_of = [](const RankLink& part, RankId rank, std::int64_t in_group) {
-    return rank >= 0 ? Ends(rank, -1, std::string()) : Ends(RankId(), in_group, part.group);
+    return rank >= 0 ? Ends(rank, -1, std::string_view()) : Ends(RankId(), in_group, part.group);
   };
-  std::map<std::tuple<std::string, Ends, Ends>, Link> links;
+  std::map<std::tuple<std::string_view, Ends, Ends>, Link> links;
   for (const RankLink& part : sums.totals.empty() ? sums.links : sums.totals) {
     if (part.source_in_group == part.destination_in_group) continue;
     Link& link = links[{part.transport, end_of(part, part.source, part.source_in_group),
@@ -349,7 +369,7 @@ std::map<std::string, std::vector<Link>> LinksByTransport(const LinkSums& sums) 
   }
   std::map<std::string, std::vector<Link>> transports;
   for (const auto& [key, link] : links) {
-    if (link.Bandwidth() > 0) transports[std::get<0>(key)].push_back(link);
+    if (link.Bandwidth() > 0) transports[std::string(std::get<0>(key))].push_back(link);
   }
   for (auto& [transport, of_transport] : transports) {
     StableSort(of_transport, {}, &Link::Bandwidth);
@@ -414,14 +434,14 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
 void AddOperatorLines(const OpSums& ops, Report& report) {
   const RankOp* longest = nullptr;
   for (const auto& op : ops.ops) {
-    if (longest == nullptr || op.op.time.elapse > longest->op.time.elapse) longest = &op;
+    if (longest == nullptr || op.op->time.elapse > longest->op->time.elapse) longest = &op;
   }
   if (longest == nullptr) return;
   report.lines.push_back(fmt::format("  longest operator: {} on {}",
-                                     ShortenName(Printable(longest->op.name), NameColumns(50)),
+                                     ShortenName(Printable(longest->op->name), NameColumns(50)),
                                      RankText(longest->rank)));
   report.lines.push_back(fmt::format("    {:.3f} ms, {:.3f} ms of it transfer",
-                                     longest->op.time.elapse, longest->op.time.transit));
+                                     longest->op->time.elapse, longest->op->time.transit));
 }
 
 void AddLinkLines(const LinkSums& sums, Report& report) {

@@ -3,6 +3,7 @@
 // the Python tool, and its recipes for one subject each.
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,13 +22,15 @@ using communication::Part;
 using communication::Ranks;
 
 Part MapSums(const RankTrace& trace) {
-  Part part{.steps = trace.communication_summary,
+  Part part{.steps = {},
+            .texts = {},
             .step_times = {},
             .job = trace.job,
             .capture = trace.capture_path,
             .groups = {},
             .of_torch = false,
             .of_one_step = trace.is_one_step};
+  KeepSteps(trace.communication_summary, part);
   part.of_torch = trace.device == DeviceKind::kGpu || trace.source == "torch.profiler";
   if (part.of_torch) {
     for (const StringId group : trace.comm_groups.name)
@@ -63,10 +66,12 @@ std::vector<LoadedRank> LoadsOf(const Ranks& ranks) {
 
 void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted, Report& report) {
   const std::vector<Group> groups = communication::FindGroups(ranks);
-  communication::OpSums ops;
-  if (subjects.times) ops = communication::SumOps(ranks);
-  communication::LinkSums links;
-  if (subjects.matrix) links = communication::SumLinks(ranks, groups);
+  const auto kept_ops = std::make_shared<const communication::OpSums>(
+      subjects.times ? communication::SumOps(ranks) : communication::OpSums());
+  const auto kept_links = std::make_shared<const communication::LinkSums>(
+      subjects.matrix ? communication::SumLinks(ranks, groups) : communication::LinkSums());
+  const communication::OpSums& ops = *kept_ops;
+  const communication::LinkSums& links = *kept_links;
   std::vector<communication::StepTraceRow> steps;
   std::string problem;
   const communication::Grid grid(ranks, problem);
@@ -90,8 +95,8 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
   }
   if (wanted.sheets) {
     if (subjects.groups) communication::AddGroupSheet(groups, report);
-    communication::AddTimeSheets(ops, report);
-    communication::AddMatrixSheet(links, report);
+    communication::AddTimeSheets(kept_ops, report);
+    communication::AddMatrixSheet(kept_links, report);
     communication::AddStepSheet(steps, report);
     if (subjects.steps) communication::AddJobSheets(ranks, report);
   }
@@ -103,13 +108,13 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
     if (!steps.empty()) {
       report.documents.push_back(communication::StepDocument(steps, grid.Known()));
     }
-    if (!ops.ops.empty()) report.documents.push_back(communication::TimeDocument(ops, groups));
+    if (!ops.ops.empty()) report.documents.push_back(communication::TimeDocument(kept_ops, groups));
     const auto knows_ends = &communication::RankLink::KnowsEnds;
     if (!links.links.empty()) {
-      report.documents.push_back(communication::MatrixDocument(links, groups));
+      report.documents.push_back(communication::MatrixDocument(kept_links, groups));
     }
     if (!std::ranges::all_of(links.links, knows_ends)) {
-      report.documents.push_back(communication::GroupMatrixDocument(links, groups));
+      report.documents.push_back(communication::GroupMatrixDocument(kept_links, groups));
     }
   }
   if (wanted.screen == Detail::kNone) return;
@@ -127,11 +132,20 @@ void ReduceSubjects(const Ranks& ranks, const RecipeArguments&, OutputSelection 
 }
 
 Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
-  return JudgeReadable(facts)
-      .Refuse(facts.kind == CaptureKind::kGpu, "only NPU communication is summed up", "")
-      .RefuseKineto(facts, "do not say how much data moved over which link")
+  const bool is_gpu = facts.kind == CaptureKind::kGpu;
+  Verdict verdict = JudgeReadable(facts).Refuse(is_gpu && facts.recorded.groups == Recorded::kNo,
+                                                "only NPU communication is summed up", "");
+  if (!is_gpu) verdict.RefuseKineto(facts, "do not say how much data moved over which link");
+  return verdict
+      .AddLack(is_gpu, "only NPU communication is summed up: the groups are all there is", "")
       .AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
                "profiler_level=Level1");
+}
+
+// Of links alone.
+Verdict JudgeLinks(const RankFacts& facts) {
+  return JudgeCommunicationRecipes(facts).Refuse(facts.kind == CaptureKind::kGpu,
+                                                 "only NPU communication is summed up", "");
 }
 
 Verdict JudgeGroupMap(const RankFacts& facts) {
@@ -156,20 +170,23 @@ Recipe AllCommunication() {
   info.needs = info.needs | kLoadTables;
   info.next = kDiagnosisNext;
   return MakeRecipe<MapCommunication<true>, ReduceSubjects<true, true, true, true>,
-                    [](const Part& part) { CheckLoad(part.load); }>(std::move(info));
+                    [](const Part& part) {
+                      CheckSteps(part);
+                      CheckLoad(part.load);
+                    }>(std::move(info));
 }
 
 Recipe CommunicationTimes() {
   RecipeInfo info = Info("communication_time", "", "like all, without links");
   info.text_form_of_text = true;
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, true, false>>(
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, true, false>, CheckSteps>(
       std::move(info));
 }
 
 Recipe CommunicationMatrix() {
   RecipeInfo info = Info("communication_matrix", "", "like all, without times and bandwidths");
   info.text_form_of_text = true;
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, false, true>>(
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<true, true, false, true>, CheckSteps>(
       std::move(info));
 }
 
@@ -177,19 +194,22 @@ Recipe CommunicationGroupMap() {
   RecipeInfo info = Info("communication_group_map", "CommunicationGroupMap",
                          "which ranks form which communication group");
   info.can_run = JudgeGroupMap;
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, false, false>>(
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, false, false>, CheckSteps>(
       std::move(info));
 }
 
 Recipe CommunicationTimeSum() {
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, true, false>>(
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, true, true, false>, CheckSteps>(
       Info("communication_time_sum", "CommunicationTimeSum",
            "times and bandwidths of communication, by operator and by group"));
 }
 
 Recipe CommunicationMatrixSum() {
-  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, false, false, true>>(
-      Info("communication_matrix_sum", "CommMatrixSum", "how much data moved between which ranks"));
+  RecipeInfo info =
+      Info("communication_matrix_sum", "CommMatrixSum", "how much data moved between which ranks");
+  info.can_run = JudgeLinks;
+  return MakeRecipe<MapCommunication<false>, ReduceSubjects<false, false, false, true>, CheckSteps>(
+      std::move(info));
 }
 
 }  // namespace mpa::recipes::communication

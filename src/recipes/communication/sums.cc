@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/error.h"
 #include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/report/report.h"
@@ -17,10 +18,8 @@ bool IsSum(const std::string& name) {
   return name.starts_with("Total") || name.starts_with("total");
 }
 
-using Sizes = std::map<LinkKind, std::vector<double>>;
-
-Sizes SizesOf(const CommunicationOp& op) {
-  Sizes sizes;
+PacketSizes SizesOf(const CommunicationOp& op) {
+  PacketSizes sizes;
   for (const auto& [kind, use] : op.links) {
     for (auto size = use.sizes.rbegin(); size != use.sizes.rend(); ++size) {
       sizes[kind].push_back(size->first);
@@ -29,7 +28,7 @@ Sizes SizesOf(const CommunicationOp& op) {
   return sizes;
 }
 
-void AddNew(const Sizes& sizes, Sizes& all) {
+void AddNew(const PacketSizes& sizes, PacketSizes& all) {
   for (const auto& [kind, of_kind] : sizes) {
     std::vector<double>& known = all[kind];
     for (const double size : of_kind) {
@@ -52,13 +51,14 @@ class GlobalRanks {
  public:
   GlobalRanks(const Ranks& ranks, const std::vector<Group>& groups) {
     for (const auto& [rank, part] : ranks) {
-      for (const CommunicationStep& step : part.steps) {
+      for (const StepPart& step : part.steps) {
         for (const auto* matrix : {&step.collective_matrix, &step.p2p_matrix}) {
-          for (const MatrixEntry& entry : *matrix) {
+          for (const LinkPart& entry : *matrix) {
             if (entry.source != entry.destination) continue;
-            const auto [found, is_new] = ranks_[entry.group].try_emplace(entry.source, rank);
+            const std::string& group = part.Text(entry.group);
+            const auto [found, is_new] = ranks_[group].try_emplace(entry.source, rank);
             if (!is_new && found->second != rank) {
-              contradictions_.insert(fmt::format("{} of group {}", entry.source, entry.group));
+              contradictions_.insert(fmt::format("{} of group {}", entry.source, group));
             }
           }
         }
@@ -87,37 +87,78 @@ class GlobalRanks {
 
 }  // namespace
 
+void KeepSteps(const std::vector<CommunicationStep>& steps, Part& part) {
+  std::map<std::string_view, std::uint32_t> places;
+  const auto keep = [&](std::string_view text) {
+    const auto [place, is_new] =
+        places.try_emplace(text, static_cast<std::uint32_t>(part.texts.size()));
+    if (is_new) part.texts.emplace_back(text);
+    return place->second;
+  };
+  const auto links_of = [&](const std::vector<MatrixEntry>& entries) {
+    std::vector<LinkPart> links;
+    links.reserve(entries.size());
+    for (const MatrixEntry& entry : entries) {
+      links.push_back({keep(entry.name), keep(entry.group), keep(entry.transport), keep(entry.op),
+                       entry.source, entry.destination, entry.megabytes, entry.milliseconds});
+    }
+    return links;
+  };
+  for (const CommunicationStep& step : steps) {
+    part.steps.push_back({step.step, step.p2p, step.collective, links_of(step.p2p_matrix),
+                          links_of(step.collective_matrix)});
+  }
+}
+
+void CheckSteps(const Part& part) {
+  for (const StepPart& step : part.steps) {
+    for (const auto* links : {&step.p2p_matrix, &step.collective_matrix}) {
+      for (const LinkPart& link : *links) {
+        if (std::max({link.name, link.group, link.transport, link.op}) >= part.texts.size())
+          Fail(ErrorKind::kCorrupt, "a link has a text that is not there");
+      }
+    }
+  }
+}
+
 double RatioOf(double part, double whole) {
   constexpr double kNothing = 1e-15;
   return whole < kNothing ? 0 : Rounded(part / whole, 4);
 }
 
-std::vector<RankOp> TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart) {
-  std::map<std::tuple<std::string, RankId, std::string, bool>, RankOp> totals;
+PacketSizes RankOp::Sizes() const { return sizes != nullptr ? *sizes : SizesOf(*op); }
+
+RankTotals TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart) {
+  using Key = std::tuple<std::string_view, RankId, std::string_view, bool>;
+  RankTotals totals;
+  std::map<Key, std::pair<CommunicationOp, PacketSizes>*> places;
   for (const RankOp& op : ops) {
-    const bool p2p = op.p2p && apart.contains(op.op.group);
-    RankOp& total = totals[{op.step, op.rank, op.op.group, p2p}];
-    total.op.Add(op.op);
-    AddNew(op.sizes, total.sizes);
+    const bool p2p = op.p2p && apart.contains(op.op->group);
+    auto*& total = places[{op.step, op.rank, op.op->group, p2p}];
+    if (total == nullptr) {
+      total = &totals.sums.emplace_back();
+      total->first.name = kTotal;
+      total->first.group = op.op->group;
+    }
+    total->first.Add(*op.op);
+    AddNew(op.Sizes(), total->second);
   }
-  std::vector<RankOp> listed;
-  for (auto& [key, total] : totals) {
-    std::tie(total.step, total.rank, total.op.group, total.p2p) = key;
-    total.op.name = kTotal;
-    Finish(total.op);
-    listed.push_back(std::move(total));
+  for (const auto& [key, total] : places) {
+    const auto& [step, rank, group, p2p] = key;
+    Finish(total->first);
+    totals.listed.push_back({step, rank, &total->first, &total->second, p2p});
   }
-  return listed;
+  return totals;
 }
 
 OpSums SumOps(const Ranks& ranks) {
   OpSums sums;
   for (const auto& [rank, part] : ranks) {
-    for (const CommunicationStep& step : part.steps) {
+    for (const StepPart& step : part.steps) {
       for (const auto* ops : {&step.p2p, &step.collective}) {
         for (const CommunicationOp& op : *ops) {
           if (IsSum(op.name) || op.group.empty()) continue;
-          sums.ops.push_back({step.step, rank, op, SizesOf(op), ops == &step.p2p});
+          sums.ops.push_back({step.step, rank, &op, nullptr, ops == &step.p2p});
         }
       }
     }
@@ -129,42 +170,44 @@ OpSums SumOps(const Ranks& ranks) {
 LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
   const GlobalRanks global(ranks, groups);
   LinkSums sums;
-  using Key = std::tuple<std::string, bool, std::string, std::string, std::int64_t, std::int64_t>;
+  using Key = std::tuple<std::string_view, bool, std::string_view, std::string_view, std::int64_t,
+                         std::int64_t>;
   std::map<Key, std::size_t> place, total_place;
   std::set<std::string> unknown;
   for (const auto& [id, part] : ranks) {
-    for (const CommunicationStep& step : part.steps) {
+    for (const StepPart& step : part.steps) {
       for (const bool p2p : {true, false}) {
-        for (const MatrixEntry& entry : p2p ? step.p2p_matrix : step.collective_matrix) {
-          if (IsSum(entry.name)) continue;
-          const RankId source = global.Of(entry.group, entry.source);
-          const RankId destination = global.Of(entry.group, entry.destination);
+        for (const LinkPart& entry : p2p ? step.p2p_matrix : step.collective_matrix) {
+          const std::string &entry_name = part.Text(entry.name), &group = part.Text(entry.group);
+          if (IsSum(entry_name)) continue;
+          const RankId source = global.Of(group, entry.source);
+          const RankId destination = global.Of(group, entry.destination);
           for (const auto& [local, known] :
                {std::pair{entry.source, source}, {entry.destination, destination}}) {
-            if (known < 0) unknown.insert(fmt::format("{} of group {}", local, entry.group));
+            if (known < 0) unknown.insert(fmt::format("{} of group {}", local, group));
           }
           const auto add = [&](std::map<Key, std::size_t>& places, std::vector<RankLink>& list,
-                               const std::string& name) {
+                               std::string_view name) {
             const auto [found, is_new] = places.try_emplace(
-                {step.step, p2p, name, entry.group, entry.source, entry.destination}, list.size());
+                {step.step, p2p, name, group, entry.source, entry.destination}, list.size());
             if (is_new) {
               list.push_back({.step = step.step,
                               .name = name,
-                              .group = entry.group,
+                              .group = group,
                               .p2p = p2p,
                               .source = source,
                               .destination = destination,
                               .source_in_group = entry.source,
                               .destination_in_group = entry.destination,
-                              .transport = entry.transport,
-                              .op = entry.op});
+                              .transport = part.Text(entry.transport),
+                              .op = part.Text(entry.op)});
             }
             RankLink& link = list[found->second];
             link.megabytes += entry.megabytes;
             link.milliseconds += entry.milliseconds;
           };
-          add(place, sums.links, entry.name);
-          if (entry.name.find("total") != std::string::npos) add(total_place, sums.totals, kTotal);
+          add(place, sums.links, entry_name);
+          if (entry_name.find("total") != std::string::npos) add(total_place, sums.totals, kTotal);
         }
       }
     }
@@ -183,22 +226,26 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
 std::vector<Group> FindGroups(const Ranks& ranks) {
   std::map<std::pair<bool, std::string>, Group> groups;
   JobGroups of_job;
-  for (const auto& [rank, part] : ranks) {
-    const auto add = [&, id = rank](const auto& entries, bool p2p) {
-      for (const auto& entry : entries) {
-        if (!entry.group.empty()) groups[{p2p, entry.group}].seen.insert(id);
-      }
+  for (const OfRank<Part>& of_rank : ranks) {
+    const auto& [rank, part] = of_rank;
+    const auto see = [&](const std::string& name, bool p2p) -> Group* {
+      if (name.empty()) return nullptr;
+      Group& group = groups[{p2p, name}];
+      group.seen.insert(of_rank.rank);
+      return &group;
     };
-    const auto add_links = [&](const std::vector<MatrixEntry>& entries, bool p2p) {
-      add(entries, p2p);
-      for (const MatrixEntry& entry : entries) {
+    const auto add = [&](const std::vector<CommunicationOp>& ops, bool p2p) {
+      for (const CommunicationOp& op : ops) see(op.group, p2p);
+    };
+    const auto add_links = [&](const std::vector<LinkPart>& entries, bool p2p) {
+      for (const LinkPart& entry : entries) {
+        Group* group = see(of_rank.part.Text(entry.group), p2p);
         const RankId last = std::max(entry.source, entry.destination);
-        if (entry.group.empty() || !last.IsNumber()) continue;
-        Group& group = groups[{p2p, entry.group}];
-        group.size = std::max(group.size, static_cast<std::size_t>(last.Number()) + 1);
+        if (group != nullptr && last.IsNumber())
+          group->size = std::max(group->size, static_cast<std::size_t>(last.Number()) + 1);
       }
     };
-    for (const CommunicationStep& step : part.steps) {
+    for (const StepPart& step : part.steps) {
       add(step.collective, false);
       add(step.p2p, true);
       add_links(step.collective_matrix, false);

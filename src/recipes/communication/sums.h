@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/rank.h"
@@ -20,9 +24,24 @@ constexpr LinkKind LastOf(LinkKind) { return LinkKind::kSio; }
 
 namespace recipes::communication {
 
+/// A row of the matrix: see MatrixEntry. Its texts are places in Part::texts, for there are many
+/// rows of few texts.
+struct LinkPart {
+  std::uint32_t name = 0, group = 0, transport = 0, op = 0;
+  std::int64_t source = 0, destination = 0;
+  double megabytes = 0, milliseconds = 0;
+};
+
+struct StepPart {
+  std::string step;
+  std::vector<CommunicationOp> p2p, collective;
+  std::vector<LinkPart> p2p_matrix, collective_matrix;
+};
+
 /// What the recipes on communication keep of a rank.
 struct Part {
-  std::vector<CommunicationStep> steps;
+  std::vector<StepPart> steps;
+  std::vector<std::string> texts;
   std::vector<StepTimes::Row> step_times;
   JobInfo job;
   std::string capture;  ///< directory of the capture, as it was found
@@ -31,7 +50,14 @@ struct Part {
   bool of_torch = false;
   bool of_one_step = false;  ///< the rest of the run was left out
   RankLoad load{};           ///< of `all` alone
+
+  const std::string& Text(std::uint32_t place) const { return texts[place]; }
 };
+
+/// Fills the steps and texts.
+void KeepSteps(const std::vector<CommunicationStep>& steps, Part& part);
+/// Throws Error (kCorrupt) for a place that no text has.
+void CheckSteps(const Part& part);
 
 }  // namespace recipes::communication
 
@@ -112,37 +138,53 @@ std::vector<StepTraceRow> StepTrace(const Ranks& ranks, const std::vector<Group>
 
 inline constexpr const char* kTotal = "Total Op Info";
 
-/// An operator of a rank in a step, or the sum of all of a group.
+/// The sizes of packets over each kind of link.
+using PacketSizes = std::map<LinkKind, std::vector<double>>;
+
+/// An operator of a rank in a step, which a part holds, or the sum of all of a group.
 struct RankOp {
-  std::string step;
+  std::string_view step;
   RankId rank{};
-  CommunicationOp op;
-  /// The sizes of packets over each kind of link in the order of the operators: the largest of each
-  /// first.
-  std::map<LinkKind, std::vector<double>> sizes{};
+  const CommunicationOp* op = nullptr;
+  const PacketSizes* sizes = nullptr;  ///< of a sum
   bool p2p = false;
+
+  /// In the order of the operators: the largest of each first.
+  PacketSizes Sizes() const;
+};
+
+/// Sums of operators, and what they refer to. They move, but are not copied.
+struct RankTotals {
+  RankTotals() = default;
+  RankTotals(RankTotals&&) = default;
+  RankTotals& operator=(RankTotals&&) = default;
+
+  std::vector<RankOp> listed;
+  std::deque<std::pair<CommunicationOp, PacketSizes>> sums;
 };
 
 /// All operators of all ranks in order of rank, each as its capture has it; behind them the sums by
-/// step, rank and group. What the captures themselves sum up is left out.
+/// step, rank and group. What the captures themselves sum up is left out. Parts hold the texts and
+/// operators.
 struct OpSums {
-  std::vector<RankOp> ops, totals;
+  std::vector<RankOp> ops;
+  RankTotals totals;
 };
 OpSums SumOps(const Ranks& ranks);
 
 /// The sums of the operators by step, rank and group; in the groups of `apart` p2p operators have a
 /// sum of their own.
-std::vector<RankOp> TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart);
+RankTotals TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart);
 
-/// What moved over a link in a step.
+/// What moved over a link in a step. Parts hold the texts.
 struct RankLink {
-  std::string step, name, group;
+  std::string_view step, name, group;
   bool p2p = false;
   /// Ranks of the job; -1: unknown.
   RankId source{}, destination{};
   /// Their numbers in the group, by which captures name them.
   std::int64_t source_in_group = -1, destination_in_group = -1;
-  std::string transport, op;
+  std::string_view transport, op;
   double megabytes = 0, milliseconds = 0;
 
   bool KnowsEnds() const { return source >= 0 && destination >= 0; }
@@ -169,8 +211,8 @@ void AddLinkLines(const LinkSums& links, Report& report);
 
 /// Each adds the sheets of one subject to the report; a sheet without rows is left out.
 void AddGroupSheet(const std::vector<Group>& groups, Report& report);
-void AddTimeSheets(const OpSums& sums, Report& report);
-void AddMatrixSheet(const LinkSums& sums, Report& report);
+void AddTimeSheets(const std::shared_ptr<const OpSums>& sums, Report& report);
+void AddMatrixSheet(const std::shared_ptr<const LinkSums>& sums, Report& report);
 void AddStepSheet(const std::vector<StepTraceRow>& rows, Report& report);
 /// HostInfo, RankDeviceMap, ClusterBaseInfo.
 void AddJobSheets(const Ranks& ranks, Report& report);
@@ -178,11 +220,12 @@ void AddJobSheets(const Ranks& ranks, Report& report);
 // The files that the Python tool makes of text captures.
 
 TextDocument GroupDocument(const std::vector<Group>& groups);
-TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups);
+TextDocument TimeDocument(std::shared_ptr<const OpSums> sums, const std::vector<Group>& groups);
 /// Of the links between ranks that are known.
-TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups);
+TextDocument MatrixDocument(std::shared_ptr<const LinkSums> sums, const std::vector<Group>& groups);
 /// Of the others, of which the job does not name a rank: both ends by their numbers in the group.
-TextDocument GroupMatrixDocument(const LinkSums& sums, const std::vector<Group>& groups);
+TextDocument GroupMatrixDocument(std::shared_ptr<const LinkSums> sums,
+                                 const std::vector<Group>& groups);
 TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indices);
 
 }  // namespace mpa::recipes::communication

@@ -334,7 +334,7 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {
-  return JudgeCollectives(facts).AddLack(
+  return JudgeCommunication(facts).AddLack(
       facts.recorded.host_ops == Recorded::kNo,
       "no operators of the host; why a rank came late stays unknown",
       "activities with ProfilerActivity.CPU");

@@ -249,8 +249,7 @@ Verdict JudgeMasking(const RankFacts& facts) {
       .Refuse(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
               "profiler_level=Level1")
       .Refuse(facts.steps && facts.steps->empty(), "no steps were recorded",
-              "call prof.step() after each step")
-      .AddUnknown(facts.recorded.communication, "communication");
+              "call prof.step() after each step");
 }
 
 }  // namespace
@@ -264,6 +263,7 @@ Recipe ComputationalOpMasking() {
                 Tables::kCommunications | Tables::kSteps,
        .options = {kTypeSets},
        .can_run = JudgeMasking,
+       .only_with = "process groups by their names",
        .cuts_steps = true});
 }
 

@@ -229,7 +229,8 @@ Recipe EpLoadBalance() {
        .summary = "how evenly tokens are spread over the ranks that share experts",
        .needs = Tables::kKernels | Tables::kJobInfo,
        .options = {kGroupName},
-       .can_run = JudgeEpLoadBalance});
+       .can_run = JudgeEpLoadBalance,
+       .only_with = "layers of experts"});
 }
 
 }  // namespace mpa::recipes::ep_load_balance

@@ -232,8 +232,7 @@ Verdict JudgeMstx2Commop(const RankFacts& facts) {
       .Refuse(facts.recorded.mstx == Recorded::kNo,
               "no marks of communication were recorded (mstx)", "mstx=True")
       .Refuse(facts.recorded.communication == Recorded::kYes,
-              "communication operators were recorded directly", "")
-      .AddUnknown(facts.recorded.mstx, "marks (mstx)");
+              "communication operators were recorded directly", "");
 }
 
 }  // namespace
@@ -244,7 +243,8 @@ Recipe Mstx2Commop() {
        .folder = "Mstx2Commop",
        .summary = "communication operators from the marks of captures without records of them",
        .needs = Tables::kMstx | Tables::kSteps | Tables::kDeviceTasks | Tables::kCommunications,
-       .can_run = JudgeMstx2Commop});
+       .can_run = JudgeMstx2Commop,
+       .only_with = "marks of communication"});
 }
 
 }  // namespace mpa::recipes::mstx2commop

@@ -284,10 +284,19 @@ void ReduceOperatorMfu(const std::vector<OfRank<Part>>& parts, const RecipeArgum
   }
 }
 
+const char* LevelSetting(const RankFacts& facts) {
+  return facts.kind == CaptureKind::kGpu ? "" : "profiler_level=Level1";
+}
+
 Verdict JudgeOperatorMfu(const RankFacts& facts) {
-  return JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "types and shapes")
-      .Refuse(facts.recorded.kernel_types == Recorded::kNo, "kernels have no types and shapes",
-              "profiler_level=Level1")
+  const bool no_types =
+      facts.kind == CaptureKind::kGpu || facts.recorded.kernel_types == Recorded::kNo;
+  return (facts.kind == CaptureKind::kGpu ? JudgeReadable(facts)
+                                          : JudgeNpuKernels(facts, "", "types and shapes"))
+      .Refuse(no_types && facts.recorded.host_ops == Recorded::kNo,
+              "kernels have no types and shapes", LevelSetting(facts))
+      .AddLack(no_types, "kernels have no types and shapes: the shapes of host operators count",
+               LevelSetting(facts))
       .AddLack(facts.recorded.chip == Recorded::kNo,
                "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the"
                " peak",

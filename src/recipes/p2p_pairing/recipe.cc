@@ -278,8 +278,7 @@ Verdict JudgeP2pPairing(const RankFacts& facts) {
               "profiler_level=Level1")
       .Refuse(facts.recorded.communication_tasks == Recorded::kNo,
               "the tasks of communication were not recorded: they name sender and receiver",
-              "profiler_level=Level1")
-      .AddUnknown(facts.recorded.communication, "communication");
+              "profiler_level=Level1");
 }
 
 }  // namespace
@@ -290,7 +289,8 @@ Recipe P2pPairing() {
        .folder = "P2PPairing",
        .summary = "which send and receive operators of two ranks belong together",
        .needs = Tables::kCommunications | Tables::kCommTasks,
-       .can_run = JudgeP2pPairing});
+       .can_run = JudgeP2pPairing,
+       .only_with = "sends and receives"});
 }
 
 }  // namespace mpa::recipes::p2p_pairing

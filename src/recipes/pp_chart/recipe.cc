@@ -186,8 +186,7 @@ Verdict JudgePpChart(const RankFacts& facts) {
       .RefuseKineto(facts, "have no mstx marks")
       .Refuse(facts.recorded.mstx == Recorded::kNo,
               "no forward and backward passes were marked (mstx)",
-              "mstx=True with ranges on a stream around the passes of micro-batches")
-      .AddUnknown(facts.recorded.mstx, "marked passes (mstx)");
+              "mstx=True with ranges on a stream around the passes of micro-batches");
 }
 
 }  // namespace
@@ -199,7 +198,8 @@ Recipe PpChart() {
        .summary = "when each rank ran which micro-batch, for a chart of the pipeline",
        .needs = Tables::kMstx | Tables::kSteps | Tables::kJobInfo,
        .options = {pp::kType, pp::kMicroBatches, pp::kStages, pp::kTensorSize, pp::kDataSize},
-       .can_run = JudgePpChart});
+       .can_run = JudgePpChart,
+       .only_with = "passes of micro-batches"});
 }
 
 }  // namespace mpa::recipes::pp_chart

@@ -384,6 +384,7 @@ Recipe RlRoles() {
        .summary = "roles of reinforcement learning: iterations, bubbles, and which to scale",
        .needs = rl_roles::kRoleTables,
        .can_run = JudgeReadable,
+       .only_with = "phases of reinforcement learning",
        .cuts_steps = true,
        .joins_groups = true});
 }

@@ -381,7 +381,8 @@ Recipe ServingPhases() {
        .folder = "ServingPhases",
        .summary = "prefill and decode steps of servers, and where their time goes",
        .needs = kAccountTables,
-       .can_run = JudgeReadable});
+       .can_run = JudgeReadable,
+       .only_with = "steps of a server"});
 }
 
 }  // namespace mpa::recipes::serving_phases

@@ -127,7 +127,11 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
 }
 
 Verdict JudgeComputeOpSum(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "only NPU kernels are summed");
+  if (IsKineto(facts.kind)) {
+    return JudgeReadable(facts).Refuse(facts.recorded.device_tasks == Recorded::kNo,
+                                       "no compute kernels", DeviceSetting(facts));
+  }
+  return JudgeKernelTypes(facts, "");
 }
 
 }  // namespace

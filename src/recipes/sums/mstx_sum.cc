@@ -314,8 +314,7 @@ Verdict JudgeMstxSum(const RankFacts& facts) {
   return JudgeReadable(facts)
       .RefuseKineto(facts, "have no mstx marks")
       .Refuse(facts.recorded.mstx == Recorded::kNo, "the program set no marks and no ranges (mstx)",
-              "mstx=True with marks or ranges in the program")
-      .AddUnknown(facts.recorded.mstx, "marks and ranges (mstx)");
+              "mstx=True with marks or ranges in the program");
 }
 
 }  // namespace
@@ -332,7 +331,8 @@ Recipe MstxSum() {
        .summary = "how long the marks and ranges of the program took, on the host and the device",
        .needs = Tables::kMstx | Tables::kSteps | Tables::kLaunches | Tables::kQueuedWork,
        .options = {kAllRanges},
-       .can_run = JudgeMstxSum});
+       .can_run = JudgeMstxSum,
+       .only_with = "marks other than those of steps"});
 }
 
 }  // namespace mpa::recipes::sums

@@ -384,29 +384,47 @@ TEST_F(SurveyTest, FindsGpuTracesAmongOtherFiles) {
 }
 
 // Only the events of GPU traces tell what was recorded.
-TEST_F(SurveyTest, LooksAtTheEventsOfSmallTraces) {
+TEST_F(SurveyTest, TryingReadsTheEvents) {
   const auto kernel = R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1,"dur":2})";
   const auto op = R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":2})";
-  const auto recorded = [&](const std::string& events, std::size_t blanks) {
-    Write("trace.json", R"({"traceEvents":[)" + std::string(blanks, ' ') + events + "]}");
+  const auto recorded = [&](const std::string& events) {
+    Write("trace.json", R"({"traceEvents":[)" + events + "]}");
     std::vector<RankFacts> ranks = {LookAtOne("trace.json")};
-    JudgeCaptures({}, {.force = true}, ranks);
+    TryCaptures({}, {.force = true}, ranks);
     return ranks.front();
   };
-  const RankFacts host = recorded(op, 0);
+  const RankFacts host = recorded(op);
   EXPECT_EQ(host.recorded.device_tasks, Recorded::kNo);
   EXPECT_EQ(host.recorded.host_ops, Recorded::kYes);
   EXPECT_EQ(Overall(host).ability, Ability::kCannotRun);
   EXPECT_TRUE(Lacks(Overall(host), "no device activity"));
-  const RankFacts device = recorded(kernel, 0);
+  const RankFacts device = recorded(kernel);
   EXPECT_EQ(device.recorded.device_tasks, Recorded::kYes);
   EXPECT_EQ(device.recorded.host_ops, Recorded::kNo);
   EXPECT_EQ(device.recorded.communication, Recorded::kNo);
   EXPECT_EQ(device.recorded.op_memory, Recorded::kNo);
-  const RankFacts large = recorded(kernel, std::size_t{65} << 20);
-  EXPECT_EQ(large.recorded.device_tasks, Recorded::kUnknown);
-  EXPECT_TRUE(
-      Lacks(Overall(large), "too large to find out quickly whether it has device activity"));
+}
+
+// The ends of a trace show some of it; what may be in between stays unknown, and so does what
+// depends on it.
+TEST_F(SurveyTest, NamesWhatOnlyTheEventsTell) {
+  const auto op = R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":2})";
+  const auto kernel = R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1,"dur":2})";
+  const std::string gap(std::size_t{300} << 10, ' ');
+  const auto overall = [&](const std::string& end) {
+    Write("trace.json",
+          R"({"traceEvents":[)" + std::string(op) + "," + gap + kernel + "," + gap + end + "]}");
+    const RankFacts facts = LookAtOne("trace.json");
+    EXPECT_EQ(facts.recorded.host_ops, Recorded::kYes);
+    EXPECT_EQ(facts.recorded.stacks, Recorded::kUnknown);
+    return JudgeCaptures({facts}).front().verdicts.front();
+  };
+  const Verdict hidden = overall(op);
+  EXPECT_EQ(hidden.ability, Ability::kMayRun);
+  EXPECT_TRUE(Lacks(hidden, "only the events tell of device work"));
+  const Verdict seen = overall(kernel);
+  EXPECT_EQ(seen.ability, Ability::kRunsWithLess);
+  EXPECT_TRUE(Lacks(seen, "only the events tell of memory"));
 }
 
 TEST_F(SurveyTest, AnEmptyListOfCollectivesIsNone) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "mpa/base/error.h"
+
 namespace mpa::recipes::communication {
 namespace {
 
@@ -24,13 +26,14 @@ CommunicationOp OpOf(const char* name, double elapse) {
   return op;
 }
 
-Part PartWith(std::vector<CommunicationOp> ops) {
+Part PartWith(std::vector<CommunicationOp> ops, std::vector<MatrixEntry> links = {}) {
   Part part;
-  part.steps.push_back({.step = "step1",
-                        .p2p = {},
-                        .collective = std::move(ops),
-                        .p2p_matrix = {},
-                        .collective_matrix = {}});
+  KeepSteps({{.step = "step1",
+              .p2p = {},
+              .collective = std::move(ops),
+              .p2p_matrix = {},
+              .collective_matrix = std::move(links)}},
+            part);
   return part;
 }
 
@@ -39,8 +42,8 @@ TEST(CommunicationSums, AddUpTheOperatorsOfAGroup) {
   const Part part = PartWith({OpOf("a__1_0_1", 1), OpOf("a__1_1_1", 2)});
   const OpSums sums = SumOps({{0, part}});
   ASSERT_EQ(sums.ops.size(), 2u);
-  ASSERT_EQ(sums.totals.size(), 1u);
-  const CommunicationOp& total = sums.totals[0].op;
+  ASSERT_EQ(sums.totals.listed.size(), 1u);
+  const CommunicationOp& total = *sums.totals.listed[0].op;
   EXPECT_DOUBLE_EQ(total.time.elapse, 3);
   EXPECT_DOUBLE_EQ(total.time.transit, 1.5);
   EXPECT_DOUBLE_EQ(total.time.wait, 0.75);
@@ -61,22 +64,30 @@ TEST(CommunicationSums, LeaveOutWhatCapturesSumUpThemselves) {
   EXPECT_EQ(SumOps({{0, part}}).ops.size(), 1u);
 }
 
+TEST(CommunicationSums, RefuseTextsThatAreNotThere) {
+  Part part = PartWith({}, {MatrixEntry()});
+  EXPECT_NO_THROW(CheckSteps(part));
+  part.steps[0].collective_matrix[0].op = static_cast<std::uint32_t>(part.texts.size());
+  EXPECT_THROW(CheckSteps(part), Error);
+}
+
 // Links between ranks whose captures are missing have their ranks from the metadata.
 TEST(CommunicationSums, LinksAreInRanksOfTheJob) {
   Part part;
-  part.steps.push_back({.step = "step1",
-                        .p2p = {},
-                        .collective = {},
-                        .p2p_matrix = {},
-                        .collective_matrix = {{.name = "allreduce-total",
-                                               .group = "13039520724198",
-                                               .source = 0,
-                                               .destination = 1,
-                                               .transport = "HCCS",
-                                               .megabytes = 8,
-                                               .milliseconds = 2,
-                                               .bandwidth = 4,
-                                               .op = ""}}});
+  KeepSteps({{.step = "step1",
+              .p2p = {},
+              .collective = {},
+              .p2p_matrix = {},
+              .collective_matrix = {{.name = "allreduce-total",
+                                     .group = "13039520724198",
+                                     .source = 0,
+                                     .destination = 1,
+                                     .transport = "HCCS",
+                                     .megabytes = 8,
+                                     .milliseconds = 2,
+                                     .bandwidth = 4,
+                                     .op = ""}}}},
+            part);
   Ranks ranks = {{6, part}};
   const LinkSums unknown = SumLinks(ranks, FindGroups(ranks));
   ASSERT_EQ(unknown.links.size(), 1u);
@@ -96,7 +107,7 @@ TEST(CommunicationSums, LinksAreInRanksOfTheJob) {
 TEST(CommunicationSums, LinksOfOneDestinationStayApart) {
   Part part;
   part.job.groups.push_back({"g1", "dp", {2, 6}});
-  CommunicationStep& step = part.steps.emplace_back();
+  CommunicationStep step;
   for (const std::int64_t source : {0, 1, 1}) {
     MatrixEntry& entry = step.collective_matrix.emplace_back();
     entry.name = "allreduce-top1";
@@ -105,6 +116,7 @@ TEST(CommunicationSums, LinksOfOneDestinationStayApart) {
     entry.destination = 1;
     entry.megabytes = 3;
   }
+  KeepSteps({step}, part);
   const Ranks ranks = {{6, part}};
   const LinkSums sums = SumLinks(ranks, FindGroups(ranks));
   ASSERT_EQ(sums.links.size(), 2u);
@@ -118,12 +130,13 @@ TEST(CommunicationSums, LinksOfOneDestinationStayApart) {
 // 4 ranks: tensor groups {0, 1} and {2, 3}, pipelines {0, 2} and {1, 3}.
 // Two of eight ranks were captured, and the metadata does not name the others.
 TEST(CommunicationGroups, HaveTheRanksThatTheirLinksLeadTo) {
-  Part part = PartWith({OpOf("a__1_0_1", 1)});
+  std::vector<MatrixEntry> links;
   for (const std::int64_t other : {1, 7}) {
-    MatrixEntry& entry = part.steps[0].collective_matrix.emplace_back();
+    MatrixEntry& entry = links.emplace_back();
     entry.group = "13039520724198";
     entry.destination = other;
   }
+  const Part part = PartWith({OpOf("a__1_0_1", 1)}, std::move(links));
   const std::vector<Group> groups = FindGroups({{0, part}, {1, part}});
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].ranks, (std::set<RankId>{0, 1}));
