@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <deque>
 #include <iterator>
 #include <optional>
@@ -36,8 +37,32 @@ constexpr PerfFamily LastOf(PerfFamily) { return PerfFamily::kVector; }
 constexpr PerfVerdict LastOf(PerfVerdict) { return PerfVerdict::kShape; }
 constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
 
-void serialize(auto& archive, RankGraph& graph) {
-  archive(graph.nodes, graph.edges, graph.collectives, graph.last, graph.opening);
+namespace {
+
+// A GraphEdge as a row in columns.
+struct EdgeInColumns {
+  static constexpr bool kInColumns = true;
+  std::uint32_t node = 0;
+  std::int32_t on = 0;
+  WaitsFor from{};
+  TimeNs weight = 0;
+};
+
+}  // namespace
+
+template <class Archive>
+void serialize(Archive& archive, RankGraph& graph) {
+  std::vector<EdgeInColumns> edges;
+  edges.reserve(graph.edges.size());
+  for (const GraphEdge& edge : graph.edges)
+    edges.push_back({edge.node, static_cast<std::int32_t>(edge.on), edge.from, edge.weight});
+  archive(graph.nodes, edges, graph.collectives, graph.last, graph.opening);
+  if (std::same_as<Archive, PartWriter>) return;
+  graph.edges.reserve(edges.size());
+  for (const EdgeInColumns& edge : edges) {
+    if (edge.on < 0) Fail(ErrorKind::kCorrupt, "the part holds a number that nothing has");
+    graph.edges.push_back({edge.node, static_cast<std::uint32_t>(edge.on), edge.from, edge.weight});
+  }
 }
 
 namespace {
