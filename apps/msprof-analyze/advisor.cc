@@ -233,7 +233,8 @@ std::optional<Sharing> SharingOf(const AdvisorOptions& options, const Question& 
       {"why and timeline", !question.key.empty()},
       {"--benchmark_profiling_path", !options.baseline_captures.empty()},
       {"--baseline", !options.baseline.empty()},
-      {"--fail_on", !options.fail_on.empty()}};
+      {"--fail_on", !options.fail_on.empty()},
+      {"--memory", !options.ranks.memory.empty()}};
   for (const auto& [name, given] : without_effect) {
     if (asked && given)
       Fail(ErrorKind::kUsage, "--shard makes parts and no report; leave {} out", name);
@@ -350,6 +351,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   options->shards.AddTo(add);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
+  AddReplayMemoryOption(add, options->ranks.memory);
   add("--cann_version", options->cann_version, "Read from the capture", "VERSION", kPythonTool)
       ->check(Version("8.0.RC1"));
   add("--torch_version", options->torch_version, "Read from the capture", "VERSION", kPythonTool)

@@ -224,6 +224,13 @@ CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
       ->type_name("SIZE");
 }
 
+void AddReplayMemoryOption(const OptionAdder& add, std::string& memory) {
+  add("--memory", memory,
+      "Memory for the replay, such as 4G: of a job that takes more, some ranks are replayed"
+      " [default: half of the memory of the machine or container, at most 4G]",
+      "SIZE", kReading);
+}
+
 std::optional<std::set<RankId>> ParseRanks(const char* option, const std::string& text) {
   if (text == "all" || text.empty()) return std::nullopt;
   constexpr std::int64_t kMaxRank = 1'000'000;
@@ -260,6 +267,10 @@ ClusterRequest RankOptions::Request(const std::string& directory) const {
   request.step = ParseStep("--step_id", step, StepForm::kNumberOrAll);
   request.open = open;
   request.memory_bytes = ApplyMemoryLimit("--memory_limit", memory_limit);
+  request.reduce_bytes = UsualMemory();
+  if (!memory_limit.empty())
+    request.reduce_bytes = std::min(request.reduce_bytes, request.memory_bytes / 2);
+  if (!memory.empty()) request.reduce_bytes = ParseMemory("--memory", memory);
   return request;
 }
 

@@ -65,7 +65,7 @@ struct Recipe;
 
 /// The options of commands that read the ranks of a job.
 struct RankOptions {
-  std::string rank_list = "all", step, memory_limit;
+  std::string rank_list = "all", step, memory_limit, memory;
   OpenOptions open;
 
   /// What they ask for, without arguments of a recipe. Throws Error (kUsage) that names the option.
@@ -138,6 +138,9 @@ std::int64_t ApplyMemoryLimit(const char* option, const std::string& text);
 
 /// --memory_limit; see ApplyMemoryLimit().
 CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit);
+
+/// --memory, of the commands that replay ranks.
+void AddReplayMemoryOption(const OptionAdder& add, std::string& memory);
 
 /// How a step may be written: "5" alone, or any whole number, where -1 means all steps.
 enum class StepForm { kDigits, kNumberOrAll };

@@ -9,6 +9,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/memory.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/change/job_causes.h"
@@ -59,6 +60,7 @@ void JobDiagnoses::Read(Side& side) const {
   request.directory = side.path;
   request.open = open_;
   request.ranks = side.ranks;
+  request.reduce_bytes = UsualMemory();
   for (const RankPart& part : side.parts) request.ranks->erase(part.rank);
   if (!request.ranks->empty()) {
     MappedRanks mapped = MapRanks(recipe_, request);

@@ -60,7 +60,7 @@ std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) 
     }
   }
   CheckLists(directories, wanted);
-  return ReadParts(directories, wanted);
+  return ReadParts(directories, wanted, options.ranks.Request("").reduce_bytes);
 }
 
 int MergeRecipes(const MergeOptions& options, std::vector<PartSet> sets, const Agent& agent) {
@@ -137,6 +137,7 @@ Command AddMerge(CLI::App& program, const Agent& agent) {
   add.Flag("--agent", options->agent,
            "Print one JSON object that names what was written; the log goes to a file", kMaxUsed);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
+  AddReplayMemoryOption(add, options->ranks.memory);
   return {app, [options, &agent] { return RunMerge(*options, agent); }, MergePage};
 }
 

@@ -272,7 +272,7 @@ std::vector<MappedRanks> MappedShares(const std::vector<RecipeRun>& runs,
   std::vector<PartSelection> wanted;
   for (const RecipeRun& run : runs) wanted.push_back({run.recipe, run.arguments, request.step});
   std::vector<MappedRanks> mapped;
-  for (PartSet& set : ReadParts({sharing.request.directory}, wanted)) {
+  for (PartSet& set : ReadParts({sharing.request.directory}, wanted, request.reduce_bytes)) {
     mapped.push_back(std::move(set.mapped));
     MappedRanks& ranks = mapped.back();
     ranks.notes.insert(ranks.notes.begin(), lost.begin(), lost.end());

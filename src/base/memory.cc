@@ -70,6 +70,11 @@ std::int64_t MemoryOfProcess() {
   return std::min({machine, LimitOfGroups(), ProcessLimit(RLIMIT_AS), GivenDataLimit()});
 }
 
+std::int64_t UsualMemory() {
+  constexpr std::int64_t kMost = std::int64_t{4} << 30;
+  return std::min(kMost, MemoryOfProcess() / 2);
+}
+
 void KeepFreedMemory() {
 #ifdef __GLIBC__
   constexpr int kMiB = 1 << 20;

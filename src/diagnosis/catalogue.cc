@@ -28,11 +28,10 @@ constexpr std::string_view kRulesSchema = "mpa.rules/1";
 
 // Those of several findings.
 constexpr const Threshold* kOfAll[] = {
-    &kMinShare,        &kMinNs,         &kSearchShare,     &kPairShare,         &kFaultShare,
-    &kLowShare,        &kMediumShare,   &kHighShare,       &kCriticalShare,     &kWarmUpRatio,
-    &kWarmUpCompiling, &kWarmUpRest,    &kSystematicShare, &kIntermittentShare, &kInnocentShare,
-    &kExplainedShare,  &kHiddenShare,   &kGrownRatio,      &kMinOperations,     &kWholeRanks,
-    &kWholeBytes,      &kStandsOutShare};
+    &kMinShare,        &kMinNs,       &kSearchShare,     &kPairShare,         &kFaultShare,
+    &kLowShare,        &kMediumShare, &kHighShare,       &kCriticalShare,     &kWarmUpRatio,
+    &kWarmUpCompiling, &kWarmUpRest,  &kSystematicShare, &kIntermittentShare, &kInnocentShare,
+    &kExplainedShare,  &kHiddenShare, &kGrownRatio,      &kMinOperations,     &kStandsOutShare};
 constexpr const Threshold* kOfRanks[] = {&kLateShare,      &kLateOfPeers,   &kLatePeers,
                                          &kLatePairSteps,  &kLateAlike,     &kLateBlocksRatio,
                                          &kUnmatchedShare, &kLatenessShare, &kLatenessNs,

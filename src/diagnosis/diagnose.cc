@@ -169,7 +169,7 @@ Job ChosenJob(const std::vector<DiagnosedRank>& ranks, const RankChoice& choice,
   std::set<RankId> captured;
   for (const DiagnosedRank& rank : ranks) captured.insert(rank.rank);
   for (const RankIndex rank : choice.whole) chosen.push_back(ranks[rank]);
-  if (std::ranges::all_of(chosen, [](const auto& rank) { return rank.part->is_outline; }))
+  if (chosen.empty())
     Fail(ErrorKind::kInput, "no part can be read completely; make the parts again with --fresh");
   JobOperations operations = JoinOperations(chosen, thresholds, captured);
   return MakeJob(std::move(chosen), std::move(operations), thresholds);
@@ -360,17 +360,17 @@ std::optional<std::size_t> PlaceOf(std::string_view number, std::size_t findings
 }
 
 std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
-                                    const Thresholds& thresholds) {
-  if (HaveRoom(outlines, thresholds)) {  // what they did together need not be known
+                                    const Thresholds& thresholds, std::int64_t bytes) {
+  if (HaveRoom(outlines, bytes)) {  // what they did together need not be known
     std::vector<std::size_t> all(outlines.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     return all;
   }
   const CommonSteps common = FindCommonSteps(WithDeviceWork(outlines));
   if (common.ranks.empty()) return {};
-  const RankChoice choice =
-      ChooseRanks(common.ranks, JoinOperations(common.ranks, thresholds), thresholds);
-  const std::vector<RankId> whole = RanksAt(common.ranks, choice.whole);
+  const std::vector<RankId> whole = RanksAt(
+      common.ranks,
+      ChooseRanks(common.ranks, JoinOperations(common.ranks, thresholds), thresholds, bytes));
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < outlines.size(); ++i) {
     if (std::ranges::binary_search(whole, outlines[i].rank)) positions.push_back(i);
@@ -389,7 +389,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   if (working.empty()) return NothingJudged(ranks, thresholds);
   const CommonSteps common = FindCommonSteps(working);
   JobOperations operations = JoinOperations(common.ranks, thresholds);
-  const RankChoice choice = ChooseRanks(common.ranks, operations, thresholds);
+  const RankChoice choice = ChosenRanks(common.ranks, operations, thresholds);
   const bool all = choice.whole.size() == common.ranks.size();
   const Job job = all ? MakeJob(common.ranks, std::move(operations), thresholds)
                       : ChosenJob(common.ranks, choice, thresholds);

@@ -21,16 +21,18 @@ namespace mpa {
 /// The place among so many findings of this number on the screen, where "1" is the first.
 std::optional<std::size_t> PlaceOf(std::string_view number, std::size_t findings);
 
-/// Puts the ranks together and says what costs the step. The finding with the key or the number
+/// Puts the ranks together and says what costs the step. Those whose parts are no outlines are
+/// replayed. The finding with the key or the number
 /// `explain` gets its chain of evidence. `for_page`: it gets pictures, too.
 /// `absent`: ranks of the job that are not among these.
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds = {},
                    std::string_view explain = "", bool for_page = false,
                    const AbsentRanks& absent = {});
 
-/// Positions of the ranks whose parts Diagnose() needs whole, by the outlines of all.
+/// Positions of the ranks whose parts Diagnose() is to have whole, so that it takes about `bytes`
+/// of memory (0: whatever it takes), by the outlines of all. The others it needs in outline.
 std::vector<std::size_t> ReplayedOf(const std::vector<DiagnosedRank>& outlines,
-                                    const Thresholds& thresholds);
+                                    const Thresholds& thresholds, std::int64_t bytes);
 
 /// The ranks of the parts of the recipe. Throws Error (kCorrupt) for a damaged part.
 std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <deque>
 #include <iterator>
 #include <optional>
@@ -14,9 +15,11 @@
 
 #include "diagnose.h"
 #include "mpa/base/error.h"
+#include "mpa/base/memory.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/choice.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/diagnosis/part/part_tables.h"
 #include "mpa/diagnosis/report/cause_text.h"
@@ -36,8 +39,32 @@ constexpr PerfFamily LastOf(PerfFamily) { return PerfFamily::kVector; }
 constexpr PerfVerdict LastOf(PerfVerdict) { return PerfVerdict::kShape; }
 constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
 
-void serialize(auto& archive, RankGraph& graph) {
-  archive(graph.nodes, graph.edges, graph.collectives, graph.last, graph.opening);
+namespace {
+
+// A GraphEdge as a row in columns.
+struct EdgeInColumns {
+  static constexpr bool kInColumns = true;
+  std::uint32_t node = 0;
+  std::int32_t on = 0;
+  WaitsFor from{};
+  TimeNs weight = 0;
+};
+
+}  // namespace
+
+template <class Archive>
+void serialize(Archive& archive, RankGraph& graph) {
+  std::vector<EdgeInColumns> edges;
+  edges.reserve(graph.edges.size());
+  for (const GraphEdge& edge : graph.edges)
+    edges.push_back({edge.node, static_cast<std::int32_t>(edge.on), edge.from, edge.weight});
+  archive(graph.nodes, edges, graph.collectives, graph.last, graph.opening);
+  if (std::same_as<Archive, PartWriter>) return;
+  graph.edges.reserve(edges.size());
+  for (const EdgeInColumns& edge : edges) {
+    if (edge.on < 0) Fail(ErrorKind::kCorrupt, "the part holds a number that nothing has");
+    graph.edges.push_back({edge.node, static_cast<std::uint32_t>(edge.on), edge.from, edge.weight});
+  }
 }
 
 namespace {
@@ -201,18 +228,6 @@ std::vector<DiagnosedRank> DiagnosedRanksOf(const std::vector<RankPart>& parts) 
 
 namespace {
 
-// Replaces parts that were not replayed by their outlines, which `outlines` holds: merge has no
-// more of them, and says the same.
-std::vector<DiagnosedRank> AsJudged(std::vector<DiagnosedRank> ranks, const ReplayedRanks& replayed,
-                                    std::deque<RankDiagnosis>& outlines) {
-  if (replayed.ranks.empty()) return ranks;
-  for (DiagnosedRank& rank : ranks) {
-    if (!rank.part->is_outline && !std::ranges::binary_search(replayed.ranks, rank.rank))
-      rank.part = &outlines.emplace_back(OutlineOf(*rank.part));
-  }
-  return ranks;
-}
-
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
                      const RecipeArguments& arguments, OutputSelection wanted, Report& report) {
   constexpr std::size_t kOnScreen = 5, kInDocument = 20, kPlaces = 5;
@@ -235,11 +250,9 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
                                                    NextQuestionOf(arguments, diagnosis)));
     }
     if (wanted.sheets) {
-      std::deque<RankDiagnosis> outlines;
-      const std::vector<DiagnosedRank> judged = AsJudged(ranks, diagnosis.replayed, outlines);
-      AddProblemSheets(judged, diagnosis, language, report);
+      AddProblemSheets(ranks, diagnosis, language, report);
       report.page = DiagnosisPage(diagnosis, language);
-      std::string tuned = TuningList(judged);
+      std::string tuned = TuningList(ranks);
       if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
     }
   }
@@ -255,21 +268,32 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
-std::string EncodeOutline(const RankPart& part) {
-  return ToBytes(OutlineOf(*static_cast<const RankDiagnosis*>(part.part.get())));
+const RankDiagnosis& DiagnosisIn(const RankPart& part) {
+  return *static_cast<const RankDiagnosis*>(part.part.get());
 }
 
-std::vector<std::size_t> ChooseWhole(const std::vector<RankPart>& outlines,
-                                     const RecipeArguments& arguments) {
-  return ReplayedOf(DiagnosedRanksOf(outlines), arguments[kRules]);
-}
+constexpr Recipe::Outlines kOutlines{
+    .encode = [](const RankPart& part) { return ToBytes(OutlineOf(DiagnosisIn(part))); },
+    .memory = [](const RankPart& part) { return MemoryOfReplay(DiagnosisIn(part)); },
+    .choose =
+        [](const std::vector<RankPart>& parts, const RecipeArguments& arguments,
+           std::int64_t bytes) {
+          return ReplayedOf(DiagnosedRanksOf(parts), arguments[kRules], bytes);
+        }};
 
 Verdict CanDiagnose(const RankFacts& facts) { return JudgeReadable(facts); }
 
 }  // namespace
 
 JobCauses CausesOf(const std::vector<RankPart>& parts, const AbsentRanks& absent) {
-  return CausesIn(Diagnose(DiagnosedRanksOf(parts), {}, "", /*for_page=*/false, absent));
+  std::vector<DiagnosedRank> ranks = DiagnosedRanksOf(parts);
+  const std::vector<std::size_t> replayed = ReplayedOf(ranks, {}, UsualMemory());
+  std::deque<RankDiagnosis> outlines;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!std::ranges::binary_search(replayed, i))
+      ranks[i].part = &outlines.emplace_back(OutlineOf(*ranks[i].part));
+  }
+  return CausesIn(Diagnose(ranks, {}, "", /*for_page=*/false, absent));
 }
 
 Recipe DiagnosisRecipe() {
@@ -281,8 +305,7 @@ Recipe DiagnosisRecipe() {
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   Recipe recipe = MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));
-  recipe.encode_outline = EncodeOutline;
-  recipe.choose_whole = ChooseWhole;
+  recipe.outlines = &kOutlines;
   return recipe;
 }
 

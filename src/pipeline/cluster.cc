@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "map_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "whole_parts.h"
 
 namespace mpa {
 
@@ -32,14 +34,27 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
   std::vector<std::vector<MappedRank>> mapped(
       runs.size(), std::vector<MappedRank>(found.ranks.size()));  // by run and rank
   MemoryBudget budget(request.memory_bytes);
-  ParallelFor(found.ranks.size(), [&](std::size_t i) {
+  const auto read = [&](const std::vector<RecipeRun>& wanted, std::size_t i) {
     const MemoryBudget::Share share(budget, found.ranks[i].input);
-    std::vector<MappedRank> of_rank = MapRank(runs, request, found.ranks[i]);
-    for (std::size_t run = 0; run < runs.size(); ++run) mapped[run][i] = std::move(of_rank[run]);
+    return MapRank(wanted, request, found.ranks[i]);
+  };
+  std::deque<WholeParts> whole;
+  for (const RecipeRun& run : runs)
+    whole.emplace_back(*run.recipe, request.reduce_bytes, found.ranks.size());
+  ParallelFor(found.ranks.size(), [&](std::size_t i) {
+    std::vector<MappedRank> of_rank = read(runs, i);
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      mapped[run][i] = std::move(of_rank[run]);
+      whole[run].Keep(i, {found.ranks[i].rank, mapped[run][i].part}, mapped[run][i]);
+    }
   });
   const RanksOfJob job = JobOf(runs, found, request);
-  for (std::vector<MappedRank>& of_run : mapped)
-    results.push_back(Together(job, std::move(of_run)));
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    whole[run].Choose(runs[run].arguments, job.ranks, mapped[run], [&](std::size_t i) {
+      mapped[run][i] = std::move(read({runs[run]}, i).front());
+    });
+    results.push_back(Together(job, std::move(mapped[run])));
+  }
   return results;
 }
 

@@ -20,6 +20,7 @@
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
+#include "whole_parts.h"
 
 namespace mpa {
 namespace {
@@ -74,8 +75,13 @@ void TakeLabels(const JobFile& list) {
 // Parts of one recipe.
 class SetReader {
  public:
-  SetReader(const PartSelection& wanted, const PartFiles& parts, std::set<std::string>& used)
-      : wanted_(wanted), recipe_(*wanted.recipe), parts_(parts), used_(used) {}
+  SetReader(const PartSelection& wanted, std::int64_t reduce_bytes, const PartFiles& parts,
+            std::set<std::string>& used)
+      : wanted_(wanted),
+        recipe_(*wanted.recipe),
+        reduce_bytes_(reduce_bytes),
+        parts_(parts),
+        used_(used) {}
 
   void Add(JobFile list) {
     const JobFile same{.recipe = list.recipe,
@@ -170,22 +176,13 @@ class SetReader {
   std::vector<MappedRank> ReadRanks() {
     std::vector<MappedRank> mapped(ranks_.size());
     problems_.resize(ranks_.size());
-    const bool in_outline = recipe_.choose_whole != nullptr;
+    const bool in_outline = recipe_.outlines != nullptr;
     ParallelFor(ranks_.size(), [&](std::size_t i) { ReadRank(i, in_outline, mapped[i]); });
-    if (!in_outline) return mapped;
-    std::vector<RankPart> outlines;
-    std::vector<std::size_t> of_outline;
-    for (std::size_t i = 0; i < mapped.size(); ++i) {
-      if (mapped[i].failed) continue;
-      outlines.push_back({lists_[ranks_[i].list].job.ranks[ranks_[i].at], mapped[i].part});
-      of_outline.push_back(i);
-    }
-    const std::vector<std::size_t> whole = recipe_.choose_whole(outlines, lists_.front().arguments);
-    outlines.clear();
-    ParallelFor(whole.size(), [&](std::size_t i) {
-      const RankIndex rank = of_outline[whole[i]];
-      ReadRank(rank, false, mapped[rank]);
-    });
+    std::vector<RankId> ranks;
+    for (const ListedRank& rank : ranks_) ranks.push_back(lists_[rank.list].job.ranks[rank.at]);
+    WholeParts(recipe_, reduce_bytes_, ranks.size())
+        .Choose(lists_.front().arguments, ranks, mapped,
+                [&](std::size_t i) { ReadRank(i, false, mapped[i]); });
     return mapped;
   }
 
@@ -239,6 +236,7 @@ class SetReader {
 
   const PartSelection& wanted_;
   const Recipe& recipe_;
+  const std::int64_t reduce_bytes_;
   const PartFiles& parts_;
   std::set<std::string>& used_;
   std::vector<JobFile> lists_;
@@ -249,13 +247,14 @@ class SetReader {
 }  // namespace
 
 std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
-                               const std::vector<PartSelection>& wanted) {
+                               const std::vector<PartSelection>& wanted,
+                               std::int64_t reduce_bytes) {
   const PartFiles parts(directories, kPartEnding), lists(directories, kJobEnding);
   std::vector<std::string> notes;
   std::set<std::string> used;
   std::map<std::string, SetReader, std::less<>> readers;
   for (const PartSelection& of : wanted)
-    readers.try_emplace(std::string(of.recipe->name), of, parts, used);
+    readers.try_emplace(std::string(of.recipe->name), of, reduce_bytes, parts, used);
   bool lost = false;
   for (const auto& [name, path] : lists.All()) {
     try {

@@ -172,8 +172,7 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
       WholePart whole;
       const RankPart part{rank.rank, std::exchange(made.part, nullptr)};
       if (!made.failed) whole.part = recipe.encode(part);
-      if (!made.failed && recipe.encode_outline != nullptr)
-        file.outline = recipe.encode_outline(part);
+      if (!made.failed && recipe.outlines != nullptr) file.outline = recipe.outlines->encode(part);
       whole.of = Checksum(ToBytes(file));
       files.Write(PartName(job, mine[i]), Sealed(file) + Sealed(whole));
     }

@@ -11,6 +11,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -96,16 +97,14 @@ class Shards(Shared):
 
     def test_advisor_that_replays_some_ranks(self):
         """Without room for all graphs, one run and merge choose the same ranks."""
-        rules = self.scratch / "rules.json"
-        rules.write_text(json.dumps({"schema": "mpa.rules/1", "all": {"whole_ranks": 1, "whole_bytes": 1}}))
-        written = self.run_tool("advisor", "all", "-d", self.job, "--rules", rules, "-o", self.scratch / "direct")
-        direct = self.run_tool("advisor", "all", "-d", self.job, "--rules", rules, "--json")
+        written = self.run_tool("advisor", "all", "-d", self.job, "--memory", "1K", "-o", self.scratch / "direct")
+        direct = self.run_tool("advisor", "all", "-d", self.job, "--memory", "1K", "--json")
         self.assertIn(f"1 of {RANKS} ranks were replayed", "\n".join(json.loads(direct.out)["notes"]))
-        self.make("advisor", "all", "--rules", rules, shards=3)
-        merged = self.run_tool("merge", self.parts, "--json")
+        self.make("advisor", "all", shards=3)
+        merged = self.run_tool("merge", self.parts, "--memory", "1K", "--json")
         self.assertEqual((merged.code, merged.out), (0, direct.out))
         # The workbook and the list of operators to tune are of the ranks that were replayed.
-        done, _ = self.merge()
+        done, _ = self.merge("--memory", "1K", self.parts)
         self.assertEqual((done.code, written.code), (0, 0))
         self.assertEqual(self.workbook(self.scratch / "merged"), self.workbook(self.scratch / "direct"))
         # Rank 5 is late, so that it is not the one that is replayed: of its part the outline is read.
@@ -113,12 +112,30 @@ class Shards(Shared):
         content = bytearray(part.read_bytes())
         content[-100] ^= 1
         part.write_bytes(content)
-        self.assertEqual(self.run_tool("merge", self.parts, "--json").out, direct.out)
+        self.assertEqual(self.run_tool("merge", self.parts, "--memory", "1K", "--json").out, direct.out)
         content[len(content) // 100] ^= 1
         part.write_bytes(content)
-        done = self.run_tool("merge", self.parts, "--json")
+        done = self.run_tool("merge", self.parts, "--memory", "1K", "--json")
         self.assertEqual(done.code, 5)
         self.assertIn("its checksum is wrong", "\n".join(done.err))
+
+    def test_advisor_in_any_memory(self):
+        """One run reads again what it needs and had no room for, and says what merge says."""
+        self.make("advisor", "all", shards=2)
+        replayed = set()
+        for memory in ("300K", "560K", "600K", "640K", "680K", "1G"):
+            direct = self.run_tool("advisor", "all", "-d", self.job, "--memory", memory, "--json")
+            merged = self.run_tool("merge", self.parts, "--memory", memory, "--json")
+            self.assertEqual((direct.code, merged.code), (0, 0), direct.err)
+            self.assertEqual(merged.out, direct.out)
+            replayed.add(json.loads(direct.out)["capture"].get("replayed", RANKS))
+        self.assertIn(RANKS, replayed)
+        self.assertGreater(len(replayed), 2)
+        usual = self.run_tool("advisor", "all", "-d", self.job, "--json")
+        self.assertEqual(usual.out, direct.out)
+        done = self.run_tool("advisor", "all", "-d", self.job, "--shard", "0/2", "--memory", "1G", "-o", self.parts)
+        self.assertEqual(done.code, 2)
+        self.assertIn("leave --memory out", "\n".join(done.err))
 
     def test_parts_of_several_directories(self):
         out, files = self.direct()
@@ -143,8 +160,8 @@ class Shards(Shared):
             done = self.run_tool("-m", RECIPES, "-d", here, "--local", "-o", self.parts)
             self.assertEqual(done.code, 0, done.err)
         done, merged = self.merge()
-        # The next command is for the machine whose parts came last.
-        self.assertEqual((done.code, done.out.replace(str(here), str(self.job))), (0, out))
+        # The next command is for one of the machines.
+        self.assertEqual((done.code, re.sub(r"machine\d/", "", done.out)), (0, out))
         self.assertEqual(merged, files)
 
     def test_what_has_not_changed_is_kept(self):
@@ -226,7 +243,7 @@ class Shards(Shared):
             self.assertIn(f"not what its name says: {what}; rank 3 is left out, run its shard again", warning)
             target.write_bytes(whole[target])
         head, rest = (whole[self.part_of(rank)] for rank in (3, 4))
-        cut = head.index(b"msprof-analyze whole part") - 8, rest.index(b"msprof-analyze whole part") - 8
+        cut = head.index(b"msprof-analyze whole part") - 1, rest.index(b"msprof-analyze whole part") - 1
         self.part_of(3).write_bytes(head[:cut[0]] + rest[cut[1]:])
         done, _ = self.merge()
         self.assertEqual(done.code, 5)

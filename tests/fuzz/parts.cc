@@ -53,7 +53,7 @@ Target TargetOf(const Recipe& recipe, const std::vector<RankTrace>& ranks) {
       const RankPart part{0, recipe.map(rank, {})};
       Reduce(recipe, {part});
       target.seeds.push_back(recipe.encode(part));
-      if (recipe.encode_outline != nullptr) target.seeds.push_back(recipe.encode_outline(part));
+      if (recipe.outlines != nullptr) target.seeds.push_back(recipe.outlines->encode(part));
       if (!whole) whole = part.part;
     });
   }
@@ -61,7 +61,7 @@ Target TargetOf(const Recipe& recipe, const std::vector<RankTrace>& ranks) {
     Try("", [&] {
       const RankPart part{1, recipe.decode(bytes)};
       if (whole) Reduce(recipe, {{0, whole}, part});
-      if (recipe.choose_whole != nullptr) recipe.choose_whole({{0, whole}, part}, {});
+      if (recipe.outlines != nullptr) recipe.outlines->choose({{0, whole}, part}, {}, 1);
     });
   };
   return target;
@@ -92,7 +92,7 @@ Files FilesOf(const Recipe& recipe, const RankTrace& rank) {
 
 void Merge(const Files& files, const fs::path& directory) {
   Try("", [&] {
-    std::vector<PartSet> sets = ReadParts({directory}, {{&files.recipe}});
+    std::vector<PartSet> sets = ReadParts({directory}, {{&files.recipe}}, 1);
     ReduceRanks(files.recipe, {}, {}, std::move(sets.front().mapped));
   });
 }

@@ -8,7 +8,7 @@ DIR/tools/sim makes the jobs and knows what each cause costs: it simulates the j
 whether the first finding is the planted cause, on the right rank, link or step; whether its gain is right; whether the
 accounts add up; whether text and database agree; and whether the order of ranks or the number of threads changes a
 byte. Its targets have to be met. The headline of a gate against the healthy job has to name the same cause, with an
-amount near the truth, and what went when it is mended. Jobs with room for the graphs of some ranks alone (rule whole_bytes) have the same first
+amount near the truth, and what went when it is mended. Jobs with room for the graphs of some ranks alone (--memory) have the same first
 finding, and nearly the same gain.
 
 Exit status: 0 met, 1 otherwise, 2 usage, 77 skipped: there is no simulator.
@@ -64,7 +64,7 @@ HEADLINES = {
     "compile": "operators are compiled in the step",
 }
 HEADLINE_TOLERANCE = 0.2
-ROOM = {"schema": "mpa.rules/1", "all": {"whole_ranks": 1, "whole_bytes": 5_500_000}}
+MEMORY = "13M"
 GAIN_TOLERANCE = 0.05
 
 
@@ -95,14 +95,12 @@ def headlines_wrong(tool, scratch):
 
 def replayed_differently(tool, simulator, scratch):
     """The jobs whose first finding is another one where some ranks are replayed."""
-    rules = scratch / "rules.json"
-    rules.write_text(json.dumps(ROOM), encoding="utf-8")
     wrong = []
     for name, cause in REPLAYED.items():
         job = scratch / f"replayed_{name}"
         subprocess.run([sys.executable, "-B", simulator / "simulate_job.py", "--dst", job, *LARGER, "--format", "db", "--cause", cause],
                        check=True, stdout=subprocess.DEVNULL)
-        every, some = diagnosed(tool, job), diagnosed(tool, job, "--rules", rules)
+        every, some = diagnosed(tool, job), diagnosed(tool, job, "--memory", MEMORY)
         count = some["capture"].get("replayed", 0)
         (of_all, of_some) = (document["findings"][0] for document in (every, some))
         same = of_all["key"] == of_some["key"] and abs(of_some["gain_ns"] - of_all["gain_ns"]) <= GAIN_TOLERANCE * of_all["gain_ns"]

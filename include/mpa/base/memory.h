@@ -9,6 +9,10 @@ namespace mpa {
 /// control group or ulimit say so.
 std::int64_t MemoryOfProcess();
 
+/// What work that can do with less takes at most, unless somebody says otherwise: half of
+/// MemoryOfProcess(), but no more than 4 GiB.
+std::int64_t UsualMemory();
+
 /// Keeps freed memory for what comes next instead of giving it back to the system at once: the
 /// tables of one rank take the room of those before. A fresh page costs more than the value put
 /// into it.

@@ -22,6 +22,7 @@ namespace mpa {
 /// The communication operators of one rank in order of start. Texts are positions in `texts`.
 struct RankRuns {
   struct Row {
+    static constexpr bool kInColumns = true;
     std::uint32_t group = 0, name = 0, type = 0, data_type = 0;
     TimeNs start = 0, dur = 0;
     std::int64_t count = -1;       ///< of elements; -1: not recorded

@@ -41,6 +41,7 @@ class CollectiveParts {
 /// move, so the end of the first wait for a peer is the arrival of the peer, if it was a wait at
 /// all (2 us); otherwise the peer came no later than the rank itself.
 struct SeenPeer {
+  static constexpr bool kInColumns = true;
   std::int32_t operation = -1;
   std::int32_t peer = -1;  ///< within the group
   TimeNs time = 0;         ///< of the arrival; the own one where `waited` is false
@@ -51,6 +52,7 @@ std::vector<SeenPeer> FindSeenPeers(const RankTrace& trace, const CollectivePart
 
 /// When the last member of an operation came, on the clock of the rank's device.
 struct LastArrival {
+  static constexpr bool kInColumns = true;
   bool known = false;
   TimeNs time = 0;
   std::int32_t peer = -1;  ///< within the group; -1: the rank itself, or not recorded

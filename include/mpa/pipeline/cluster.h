@@ -24,6 +24,9 @@ struct ClusterRequest {
   std::optional<std::int32_t> step;       ///< of every rank
   OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< that ranks in memory may take together; 0: no limit
+  /// That what `reduce` works with may take, of recipes that can do with less; 0: no limit. The
+  /// result depends on it.
+  std::int64_t reduce_bytes = 0;
   RecipeArguments arguments;
   /// Also groups of captures that share ranks with others, each by itself; see GroupsTaken.
   bool each_group = false;

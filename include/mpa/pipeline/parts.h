@@ -69,8 +69,9 @@ void CheckLists(const std::vector<std::filesystem::path>& directories,
 /// recipes without parts are left out. Ranks whose part is missing, damaged or of another version
 /// of the program, and parts of no rank of the job, are named in the notes; a rank without a part
 /// makes its set partial. Throws Error (kInput) if there are no parts, two are of one rank, or a
-/// recipe has parts with different arguments.
+/// recipe has parts with different arguments. `reduce_bytes`: see ClusterRequest.
 std::vector<PartSet> ReadParts(const std::vector<std::filesystem::path>& directories,
-                               const std::vector<PartSelection>& wanted);
+                               const std::vector<PartSelection>& wanted,
+                               std::int64_t reduce_bytes = 0);
 
 }  // namespace mpa

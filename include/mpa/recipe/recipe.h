@@ -146,12 +146,18 @@ struct Recipe : RecipeInfo {
   /// make.
   std::string (*encode)(const RankPart& part);
   std::shared_ptr<const void> (*decode)(std::string_view bytes);
-  /// Of recipes whose `reduce` needs but some parts of a large job whole: the bytes of what it
-  /// needs of every part, which `decode` reads, too; and the positions of those that it needs
-  /// whole, by what all have. Null: it needs all of them whole.
-  std::string (*encode_outline)(const RankPart& part) = nullptr;
-  std::vector<std::size_t> (*choose_whole)(const std::vector<RankPart>& outlines,
-                                           const RecipeArguments& arguments) = nullptr;
+  /// Of recipes whose `reduce` needs but some parts of a large job whole; null: it needs all.
+  struct Outlines {
+    /// The bytes of what `reduce` needs of every part, which `decode` reads, too.
+    std::string (*encode)(const RankPart& part);
+    /// What `reduce` takes in memory for a part that it gets whole. Of an outline the same.
+    std::int64_t (*memory)(const RankPart& part);
+    /// The positions of the parts that `reduce` is to get whole, so that it takes about `bytes` of
+    /// memory; by their outlines, or whole. 0: all of them.
+    std::vector<std::size_t> (*choose)(const std::vector<RankPart>& parts,
+                                       const RecipeArguments& arguments, std::int64_t bytes);
+  };
+  const Outlines* outlines = nullptr;
 };
 
 /// Every recipe, in the order of --help.

@@ -168,13 +168,25 @@ class ExcessFinder {
   std::vector<std::vector<Excess>> found_;
 };
 
+// What a rank takes that is known by its outline, with its share of what the ranks did together.
+std::int64_t MemoryOfOutline(const RankDiagnosis& part) {
+  constexpr std::int64_t kOfOperation = 500, kOfRank = 60'000;
+  return kOfRank + kOfOperation * static_cast<std::int64_t>(part.operations.size());
+}
+
+std::int64_t MemoryOfOutlines(const std::vector<DiagnosedRank>& ranks) {
+  std::int64_t bytes = 0;
+  for (const DiagnosedRank& rank : ranks) bytes += MemoryOfOutline(*rank.part);
+  return bytes;
+}
+
 // Ranks of one pipeline, which wait for each other: without one of them nothing shows what another
 // would win.
 struct Chain {
   std::size_t connected_component = 0;
   RankId block;  // the first rank of those that share the layers, too
   std::vector<std::size_t> ranks;
-  double bytes = 0;
+  std::int64_t bytes = 0;  // of memory, replayed
   bool is_whole = false;
 };
 
@@ -197,7 +209,7 @@ std::vector<Chain> ChainsOf(const std::vector<DiagnosedRank>& ranks,
     chain.connected_component = operations.connected_component[rank];
     if (chain.ranks.empty()) chain.block = first;
     chain.ranks.push_back(rank);
-    chain.bytes += static_cast<double>(ranks[rank].part->whole_bytes);
+    chain.bytes += ranks[rank].part->whole_bytes;
     // Of the stages the first one tells which ranks its tensors are shared by.
     if (ranks[rank].rank == first) chain.block = FirstOf({"tp", "cp"}, ranks[rank]);
   }
@@ -219,11 +231,11 @@ class WholeChains {
 
   /// Of each list who stands out most, then second most, while there is room: the block, because
   /// who shares layers with a late rank comes as late to everything else, or else the chain.
-  void TakeThoseThatStandOut(const std::vector<std::vector<Excess>>& lists, double room) {
+  void TakeThoseThatStandOut(const std::vector<std::vector<Excess>>& lists, std::int64_t room) {
     TakeInTurn(lists, [&](const Excess& excess) {
       Chain& chain = *by_rank_[excess.rank];
       const Block& block = blocks_.at({chain.connected_component, chain.block});
-      double missing = 0;
+      std::int64_t missing = 0;
       for (const Chain* part : block) missing += part->is_whole ? 0 : part->bytes;
       return bytes_ + missing <= room ? TakeBlock(block, room) : Take(chain, room);
     });
@@ -231,7 +243,7 @@ class WholeChains {
 
   /// Of each connected_component in turn the blocks in which fewest stand out first. One chain at
   /// least.
-  void TakeOthers(const std::vector<bool>& stands_out, double room) {
+  void TakeOthers(const std::vector<bool>& stands_out, std::int64_t room) {
     std::map<std::size_t, std::vector<const Block*>> connected_components;
     for (const auto& [key, block] : blocks_) connected_components[key.first].push_back(&block);
     const auto count = [&](const Block* block) {
@@ -246,7 +258,8 @@ class WholeChains {
       StableSort(list, {}, count);
       lists.push_back(std::move(list));
     }
-    if (bytes_ == 0) Take(*lists.front().front()->front(), std::numeric_limits<double>::max());
+    if (bytes_ == 0)
+      Take(*lists.front().front()->front(), std::numeric_limits<std::int64_t>::max());
     TakeInTurn(lists, [&](const Block* block) { return TakeBlock(*block, room); });
   }
 
@@ -276,22 +289,22 @@ class WholeChains {
     }
   }
 
-  bool Take(Chain& chain, double room) {
+  bool Take(Chain& chain, std::int64_t room) {
     if (chain.is_whole) return true;
-    if (bytes_ + chain.bytes > room) return false;
+    if (chain.bytes > room - bytes_) return false;
     chain.is_whole = true;
     bytes_ += chain.bytes;
     return true;
   }
 
-  bool TakeBlock(const Block& block, double room) {
+  bool TakeBlock(const Block& block, std::int64_t room) {
     return std::ranges::all_of(block, [&](Chain* chain) { return Take(*chain, room); });
   }
 
   std::vector<Chain> chains_;
   std::map<std::pair<std::size_t, RankId>, Block> blocks_;  // by connected_component and first rank
   std::vector<Chain*> by_rank_;
-  double bytes_ = 0;
+  std::int64_t bytes_ = 0;
 };
 
 std::vector<std::vector<std::size_t>> RanksOfRoles(const std::vector<DiagnosedRank>& ranks,
@@ -304,45 +317,59 @@ std::vector<std::vector<std::size_t>> RanksOfRoles(const std::vector<DiagnosedRa
   return lists;
 }
 
-bool IsOutline(const DiagnosedRank& rank) { return rank.part->is_outline; }
-
-}  // namespace
-
-bool HaveRoom(const std::vector<DiagnosedRank>& ranks, const Thresholds& thresholds) {
-  double bytes = 0;
-  for (const DiagnosedRank& rank : ranks) bytes += static_cast<double>(rank.part->whole_bytes);
-  return bytes <= thresholds[kWholeBytes] ||
-         static_cast<double>(ranks.size()) <= thresholds[kWholeRanks];
+std::vector<std::vector<Excess>> FindExcesses(const std::vector<DiagnosedRank>& ranks,
+                                              const JobOperations& operations,
+                                              const Thresholds& thresholds) {
+  return ExcessFinder(ranks, operations, RanksOfRoles(ranks, operations),
+                      thresholds[kStandsOutShare])
+      .Find();
 }
 
-RankChoice ChooseRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
-                       const Thresholds& thresholds) {
-  RankChoice choice;
-  const bool is_chosen =
-      std::ranges::any_of(ranks, IsOutline) && !std::ranges::all_of(ranks, IsOutline);
-  if (HaveRoom(ranks, thresholds) && !is_chosen) {
-    choice.whole.resize(ranks.size());
-    std::iota(choice.whole.begin(), choice.whole.end(), std::size_t{0});
-    return choice;
-  }
-  const auto excesses =
-      ExcessFinder(ranks, operations, RanksOfRoles(ranks, operations), thresholds[kStandsOutShare])
-          .Find();
-  std::vector<bool> stands_out(ranks.size(), false);
+std::vector<bool> StandOut(const std::vector<std::vector<Excess>>& excesses, std::size_t ranks) {
+  std::vector<bool> stands_out(ranks, false);
   for (const auto& list : excesses) {
     for (const Excess& excess : list) stands_out[excess.rank] = true;
   }
-  if (is_chosen) {
-    for (RankIndex rank; rank < ranks.size(); ++rank) {
-      if (!IsOutline(ranks[rank])) choice.whole.push_back(rank);
-    }
-  } else {
-    const double room = thresholds[kWholeBytes];
-    WholeChains whole(ChainsOf(ranks, operations), ranks.size());
-    whole.TakeThoseThatStandOut(excesses, room / 2);
-    whole.TakeOthers(stands_out, room);
-    choice.whole = whole.Ranks();
+  return stands_out;
+}
+
+}  // namespace
+
+std::int64_t MemoryOfReplay(const RankDiagnosis& part) {
+  return MemoryOfOutline(part) + part.whole_bytes;
+}
+
+bool HaveRoom(const std::vector<DiagnosedRank>& ranks, std::int64_t bytes) {
+  std::int64_t all = 0;
+  for (const DiagnosedRank& rank : ranks) all += MemoryOfReplay(*rank.part);
+  return bytes == 0 || all <= bytes;
+}
+
+std::vector<std::size_t> ChooseRanks(const std::vector<DiagnosedRank>& ranks,
+                                     const JobOperations& operations, const Thresholds& thresholds,
+                                     std::int64_t bytes) {
+  if (HaveRoom(ranks, bytes)) {
+    std::vector<std::size_t> all(ranks.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
   }
+  const auto excesses = FindExcesses(ranks, operations, thresholds);
+  const std::int64_t room = bytes - std::min(bytes, MemoryOfOutlines(ranks));
+  WholeChains whole(ChainsOf(ranks, operations), ranks.size());
+  whole.TakeThoseThatStandOut(excesses, room / 2);
+  whole.TakeOthers(StandOut(excesses, ranks.size()), room);
+  return whole.Ranks();
+}
+
+RankChoice ChosenRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
+                       const Thresholds& thresholds) {
+  RankChoice choice;
+  for (RankIndex rank; rank < ranks.size(); ++rank) {
+    if (!ranks[rank].part->is_outline) choice.whole.push_back(rank);
+  }
+  if (choice.whole.size() == ranks.size()) return choice;
+  const std::vector<bool> stands_out =
+      StandOut(FindExcesses(ranks, operations, thresholds), ranks.size());
   choice.stand_out = static_cast<std::size_t>(std::ranges::count(stands_out, true));
   choice.left_out = choice.stand_out;
   for (const RankIndex rank : choice.whole) choice.left_out -= stands_out[rank] ? 1 : 0;

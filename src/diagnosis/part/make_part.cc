@@ -91,6 +91,11 @@ class PartMaker {
     part_.chip = trace_.job.chip;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
     SumUp(part_);
+    // Of many ranks, what was reserved in vain adds up.
+    part_.graph.nodes.shrink_to_fit();
+    part_.graph.edges.shrink_to_fit();
+    part_.shares.shrink_to_fit();
+    part_.places.shrink_to_fit();
     return std::move(part_);
   }
 

@@ -9,16 +9,22 @@
 namespace mpa {
 namespace {
 
+// What a row takes beside itself while its rank is replayed: in the graph of the job, in two
+// replays of that at a time, and in what the fixes take out. Measured on jobs of eight ranks of 57
+// MB and of a thousand of 1 MB.
+constexpr std::size_t kOfNode = 165, kOfEdge = 60, kOfShare = 40;
+
 template <typename Row>
-std::int64_t BytesOf(const std::vector<Row>& rows) {
-  return static_cast<std::int64_t>(rows.size() * sizeof(Row));
+std::int64_t BytesOf(const std::vector<Row>& rows, std::size_t beside = 0) {
+  return static_cast<std::int64_t>(rows.size() * (sizeof(Row) + beside));
 }
 
 std::int64_t BytesBesideOutline(const RankDiagnosis& part) {
   const RankGraph& graph = part.graph;
-  return BytesOf(graph.nodes) + BytesOf(graph.edges) + BytesOf(part.kinds) + BytesOf(part.origins) +
-         BytesOf(part.shares) + BytesOf(part.places) + BytesOf(part.gaps) + BytesOf(part.blocked) +
-         BytesOf(part.transfers) + BytesOf(part.long_tasks);
+  return BytesOf(graph.nodes, kOfNode) + BytesOf(graph.edges, kOfEdge) + BytesOf(part.kinds) +
+         BytesOf(part.origins) + BytesOf(part.shares, kOfShare) + BytesOf(part.places) +
+         BytesOf(part.gaps) + BytesOf(part.blocked) + BytesOf(part.transfers) +
+         BytesOf(part.long_tasks) + BytesOf(part.operators.of_node);
 }
 
 }  // namespace

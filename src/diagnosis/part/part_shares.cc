@@ -58,8 +58,8 @@ class ShareMaker {
       const auto share = static_cast<std::uint32_t>(part_.shares.size());
       part_.shares.push_back({.edge = stretch.edge,
                               .category = static_cast<TimeCategory>(category),
-                              .time = times_[category],
                               .in_optimizer = Contains(optimizer_, stretch.begin),
+                              .time = times_[category],
                               .between = between_[category]});
       while (next != found_.end() && next->category < static_cast<TimeCategory>(category)) ++next;
       while (next != found_.end() && next->category == static_cast<TimeCategory>(category))

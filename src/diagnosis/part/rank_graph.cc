@@ -42,8 +42,11 @@ std::uint32_t GraphDraft::Add(TimeNs start, TimeNs dur, NodeKind kind, TimeNs ho
 std::uint32_t GraphDraft::AddOfStep(TimeNs start, TimeNs dur, NodeKind kind,
                                     std::optional<std::size_t> step, std::int32_t row) {
   if (steps.Count() == 0) step = 0;  // the whole capture
-  graph.nodes.push_back(
-      {start, dur, kind, step ? static_cast<std::int32_t>(*step) : -1, row, TimeCategory{}});
+  graph.nodes.push_back({.start = start,
+                         .dur = dur,
+                         .kind = kind,
+                         .step = step ? static_cast<std::int32_t>(*step) : -1,
+                         .row = row});
   return static_cast<std::uint32_t>(graph.nodes.size() - 1);
 }
 

@@ -28,7 +28,7 @@ ReplayGraph::Node ReplayGraph::Add(TimeNs start, TimeNs dur) {
 }
 
 ReplayGraph::Edge ReplayGraph::Wait(Node node, Node on, WaitsFor from, TimeNs weight) {
-  edges_.push_back({node, on, from, std::max<TimeNs>(0, weight), false});
+  edges_.push_back({std::max<TimeNs>(0, weight), node, on, from, false});
   return static_cast<Edge>(edges_.size() - 1);
 }
 
@@ -107,16 +107,16 @@ void ReplayGraph::Finish(TimeNs tolerance) {
     if (!edge.dropped) ++first_step_[position[edge.node] + 1];
   }
   std::partial_sum(first_step_.begin(), first_step_.end(), first_step_.begin());
-  steps_.resize(first_step_.back());
-  step_of_edge_.assign(edges_.size(), kNoEdge);
-  std::vector<std::uint32_t> next(first_step_.begin(), first_step_.end() - 1);
+  steps_.resize(edges_.size());
+  step_of_edge_.resize(edges_.size());
+  std::vector<std::uint32_t> next = first_step_;  // the last one: of those that were dropped
   for (std::uint32_t i = 0; i < edges_.size(); ++i) {
     const EdgeRow& edge = edges_[i];
-    if (edge.dropped) continue;
-    std::uint32_t& at = next[position[edge.node]];
+    std::uint32_t& at = edge.dropped ? next.back() : next[position[edge.node]];
     step_of_edge_[i] = at;
     steps_[at++] = {edge.weight, edge.on, i & kLastEdge, edge.from == WaitsFor::kEnd};
   }
+  edges_ = {};
   lag_.assign(Nodes(), 0);
   for (std::uint32_t i = 0; i < order_.size(); ++i) {
     const Node node = order_[i];
@@ -165,11 +165,12 @@ std::vector<ReplayGraph::PathCut> ReplayGraph::Shortened(Node last, TimeNs from,
     return std::max<TimeNs>(0, dur_[node] - before.dur[node]);
   };
   const auto weight = [&](Edge edge) {
-    return std::max<TimeNs>(0, edges_[edge].weight - before.weight[edge]);
+    return std::max<TimeNs>(0, Weight(edge) - before.weight[edge]);
   };
+  const auto step_of = [&](Edge edge) -> const Step& { return steps_[step_of_edge_[edge]]; };
   const auto arrival = [&](Edge edge) {
-    const EdgeRow& row = edges_[edge];
-    return start[row.on] + (row.from == WaitsFor::kEnd ? duration(row.on) : 0) + weight(edge);
+    const Step& step = step_of(edge);
+    return start[step.on] + (step.from_end ? duration(step.on) : 0) + weight(edge);
   };
   std::vector<std::uint32_t> position(Nodes());
   for (std::uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
@@ -195,8 +196,8 @@ std::vector<ReplayGraph::PathCut> ReplayGraph::Shortened(Node last, TimeNs from,
     } else if (else_holds != kNoEdge) {
       add(node, holds, arrival(holds) - arrival(else_holds));
     }
-    to_end = edges_[holds].from == WaitsFor::kEnd;
-    node = edges_[holds].on;
+    to_end = step_of(holds).from_end;
+    node = step_of(holds).on;
   }
   return cuts;
 }

@@ -46,16 +46,13 @@ void Replays::Add(const Removal& removal, SetRange range) {
     for (std::size_t set = range.first; set < range.end; ++set)
       change.marked |= static_cast<std::uint8_t>(1u << set);
   };
-  const auto is_there = [&](ReplayGraph::Edge edge) {
-    return graph_.step_of_edge_[edge] != ReplayGraph::kNoEdge;
-  };
   for (const auto& [node, time] : removal.durations) less(NodeChange(node), time);
   for (const ReplayGraph::Node node : removal.prompt) mark(NodeChange(node));
   for (const auto& [edge, time] : removal.waits) {
-    if (is_there(edge)) less(EdgeChange(edge), time);
+    if (!graph_.IsDropped(edge)) less(EdgeChange(edge), time);
   }
   for (const ReplayGraph::Edge edge : removal.cuts) {
-    if (is_there(edge)) mark(EdgeChange(edge));
+    if (!graph_.IsDropped(edge)) mark(EdgeChange(edge));
   }
 }
 

@@ -402,9 +402,9 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
   }
   if (replayed.left_out > 0) {
     notes.push_back(Fill(language,
-                         {"{} of {} ranks that stand out were not replayed; a larger rule"
-                          " whole_bytes allows more",
-                          "{1} 个与众不同的卡中有 {0} 个未重放；规则 whole_bytes 可放宽上限"},
+                         {"{} of {} ranks that stand out were not replayed; a larger --memory"
+                          " allows more",
+                          "{1} 个与众不同的卡中有 {0} 个未重放；更大的 --memory 可放宽上限"},
                          replayed.left_out, replayed.stand_out));
   }
   if (std::string doubt = ClockText(diagnosis, language); !doubt.empty())

@@ -266,10 +266,16 @@ RankDiagnosis LaunchedKernels(int kernels, TimeNs dur) {
   for (int i = 1; i <= kernels; ++i) {
     const TimeNs time = begin + i * 30 * kUs, start = std::max(busy, time);
     const auto node = static_cast<std::uint32_t>(part.graph.nodes.size());
-    part.graph.nodes.push_back({time, 0, NodeKind::kLaunch, 0});
-    part.graph.nodes.push_back({start, dur, NodeKind::kKernel, 0, 0, TimeCategory::kMatmul});
-    part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size()),
-                           TimeCategory::kDispatchOp, 30 * kUs, false});
+    part.graph.nodes.push_back({.start = time, .kind = NodeKind::kLaunch, .step = 0});
+    part.graph.nodes.push_back({.start = start,
+                                .dur = dur,
+                                .kind = NodeKind::kKernel,
+                                .category = TimeCategory::kMatmul,
+                                .step = 0,
+                                .row = 0});
+    part.shares.push_back({.edge = static_cast<std::uint32_t>(part.graph.edges.size()),
+                           .category = TimeCategory::kDispatchOp,
+                           .time = 30 * kUs});
     part.graph.edges.push_back({node, launch, WaitsFor::kStart, 30 * kUs});
     part.graph.edges.push_back({node + 1, node, WaitsFor::kStart, 0});
     part.graph.edges.push_back({node + 1, before, WaitsFor::kEnd, 0});

@@ -29,10 +29,18 @@ inline RankDiagnosis MadeRank() {
     step.categories[static_cast<std::size_t>(TimeCategory::kMatmul)] = 4 * kMs;
     step.categories[static_cast<std::size_t>(TimeCategory::kFormat)] = convert;
     step.categories[static_cast<std::size_t>(TimeCategory::kScalarSync)] = 6 * kMs - convert;
-    part.graph.nodes.push_back(
-        {begin, 4 * kMs, NodeKind::kKernel, number, 0, TimeCategory::kMatmul});
-    part.graph.nodes.push_back(
-        {begin + 4 * kMs, convert, NodeKind::kKernel, number, 1, TimeCategory::kFormat});
+    part.graph.nodes.push_back({.start = begin,
+                                .dur = 4 * kMs,
+                                .kind = NodeKind::kKernel,
+                                .category = TimeCategory::kMatmul,
+                                .step = number,
+                                .row = 0});
+    part.graph.nodes.push_back({.start = begin + 4 * kMs,
+                                .dur = convert,
+                                .kind = NodeKind::kKernel,
+                                .category = TimeCategory::kFormat,
+                                .step = number,
+                                .row = 1});
     part.blocked.push_back({0, TimeCategory::kScalarSync, 3, 4, number, begin + 6 * kMs, 2 * kMs});
   }
   return part;

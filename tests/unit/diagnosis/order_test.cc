@@ -58,9 +58,10 @@ RankDiagnosis Beside(TimeNs allocates, TimeNs product) {
     builder.Kernel("MatMulV3", product);
     RankDiagnosis& part = builder.Part();
     const auto host = static_cast<std::uint32_t>(part.graph.nodes.size());
-    part.graph.nodes.push_back({start + allocates, 0, NodeKind::kHost, step});
-    part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size()),
-                           TimeCategory::kMemory, allocates, false});
+    part.graph.nodes.push_back({.start = start + allocates, .kind = NodeKind::kHost, .step = step});
+    part.shares.push_back({.edge = static_cast<std::uint32_t>(part.graph.edges.size()),
+                           .category = TimeCategory::kMemory,
+                           .time = allocates});
     part.graph.edges.push_back({host, begin, WaitsFor::kEnd, allocates});
     if (allocates > product) builder.Gap(allocates - product);
     builder.Kernel("Add", 10 * kMs, TimeCategory::kVector);

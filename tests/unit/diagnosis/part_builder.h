@@ -15,6 +15,11 @@ namespace mpa {
 inline constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 inline constexpr std::int64_t kMb = 1'000'000;
 
+/// The edge is on another node.
+inline void LetWaitFor(std::uint32_t on, GraphEdge& edge) {
+  edge = {edge.node, on, edge.from, edge.weight};
+}
+
 /// Builds a rank by hand. Its host works for a while, then kernels and collectives of one stream
 /// follow each other without a gap. A new step begins where the one before ends.
 class PartBuilder {
@@ -42,8 +47,8 @@ class PartBuilder {
     const std::uint32_t before = last_;
     now_ += time;
     last_ = Node(now_, 0, NodeKind::kHost);
-    part_.shares.push_back(
-        {static_cast<std::uint32_t>(part_.graph.edges.size()), category, time, in_optimizer});
+    part_.shares.push_back({static_cast<std::uint32_t>(part_.graph.edges.size()), category,
+                            in_optimizer, false, time});
     part_.graph.edges.push_back({last_, before, WaitsFor::kEnd, time});
     return *this;
   }
@@ -135,7 +140,7 @@ class PartBuilder {
 
   std::int32_t StepNumber() const { return static_cast<std::int32_t>(part_.steps.size()) - 1; }
   std::uint32_t Node(TimeNs start, TimeNs dur, NodeKind kind) {
-    part_.graph.nodes.push_back({start, dur, kind, StepNumber()});
+    part_.graph.nodes.push_back({.start = start, .dur = dur, .kind = kind, .step = StepNumber()});
     return static_cast<std::uint32_t>(part_.graph.nodes.size() - 1);
   }
   std::int32_t KindOf(std::string_view type) {

@@ -36,12 +36,14 @@ using NameId = std::uint32_t;
 
 /// Exposed time of an operation of which the capture does not tell what it was.
 struct UnsplitPiece {
+  static constexpr bool kInColumns = true;
   std::uint32_t collective = 0;  ///< position in the graph's
   TimeNs begin = 0, end = 0;     ///< on the clock of the device
 };
 
 /// Kernels of a type, or work of the host of a class, in a step.
 struct WorkSum {
+  static constexpr bool kInColumns = true;
   NameId name = 0;  ///< of the type or class
   bool on_host = false;
   TimeNs time = 0;
@@ -65,13 +67,14 @@ struct StepPart {
 
 /// Work of the host on an edge of the graph, by class.
 struct HostShare {
+  static constexpr bool kInColumns = true;
   std::uint32_t edge = 0;
   TimeCategory category{};
-  TimeNs time = 0;
   bool in_optimizer = false;  ///< within Optimizer.step
   /// Of a capture without steps: up to the first launch of all, or to the first of a kind of
   /// kernel, when the program loads libraries and code.
   bool starts_up = false;
+  TimeNs time = 0;
   /// Of it in steps of a server, outside of what they are named after: before and after the model
   /// runs.
   TimeNs between = 0;
@@ -79,6 +82,7 @@ struct HostShare {
 
 /// Where the host spent the time of a share: all pieces of one operator, frame or call.
 struct HostPlace {
+  static constexpr bool kInColumns = true;
   std::uint32_t share = 0;  ///< position in the shares
   NameId name = 0;
   NameId line = 0;          ///< of the program, around the longest piece; see CallSites
@@ -89,6 +93,7 @@ struct HostPlace {
 
 /// A call that waited for the device, as the what-ifs need it.
 struct BlockedPart {
+  static constexpr bool kInColumns = true;
   std::uint32_t edge = 0;
   TimeCategory category{};  ///< class of everything that was open then
   NameId name = 0;          ///< of the call
@@ -103,6 +108,7 @@ struct BlockedPart {
 
 /// A kind of kernel: what equal work is called, and what is known of it.
 struct KernelKind {
+  static constexpr bool kInColumns = true;
   NameId type = 0, shapes = 0;
   NameId types = 0;          ///< of its inputs
   NameId outputs = 0;        ///< shapes of what it makes; empty: not recorded, or they differ
@@ -122,6 +128,7 @@ struct KernelKind {
 
 /// The operator or call that asked for a kernel.
 struct KernelOrigin {
+  static constexpr bool kInColumns = true;
   std::uint32_t node = 0;
   NameId op = 0;    ///< the innermost operator
   NameId line = 0;  ///< of the program, around it; see CallSites
@@ -131,6 +138,7 @@ struct KernelOrigin {
 /// outermost ones.
 struct KernelOperators {
   struct Row {
+    static constexpr bool kInColumns = true;
     NameId name = 0, shapes = 0;  ///< "aten::relu_", and of its inputs
   };
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -140,11 +148,13 @@ struct KernelOperators {
 
 /// Time within work of the host in which none of its threads recorded anything.
 struct SilentGap {
+  static constexpr bool kInColumns = true;
   std::uint32_t edge = 0;
   TimeNs start = 0, dur = 0;  ///< in host time
 };
 
 struct OperationPart {
+  static constexpr bool kInColumns = true;
   NameId group = 0, name = 0, kind = 0;
   std::int32_t own = -1, peer = -1;  ///< within the group; `peer` of operations between two ranks
   std::int32_t step = -1;
@@ -160,6 +170,7 @@ struct OperationPart {
 
 /// What the tasks of an operation moved to or from another member.
 struct PeerTransfer {
+  static constexpr bool kInColumns = true;
   std::uint32_t operation = 0;
   std::int32_t peer = -1;  ///< within the group
   NameId transport = 0;
@@ -171,6 +182,7 @@ struct PeerTransfer {
 /// A task that took many times what others of its transport and size take, without what a port
 /// served before it.
 struct LongTask {
+  static constexpr bool kInColumns = true;
   std::uint32_t operation = 0;
   std::int32_t peer = -1;
   NameId transport = 0, name = 0;
@@ -220,7 +232,7 @@ struct RankDiagnosis {
   std::string chip;                             ///< "Ascend910B"; empty: not recorded
   std::int64_t rated_mhz = 0;                   ///< of the cube cores; 0: not recorded
   ReservedMemory memory;
-  std::int64_t whole_bytes = 0;  ///< that an outline lacks, about
+  std::int64_t whole_bytes = 0;  ///< of memory for a replay, beside the outline; about
 
   /// True where the steps are those of a server.
   bool Serves() const {

@@ -24,24 +24,30 @@ enum class NodeKind : std::uint8_t {
 };
 
 struct GraphNode {
+  static constexpr bool kInColumns = true;
   TimeNs start = 0, dur = 0;
   NodeKind kind{};
-  std::int32_t step = -1;     ///< position of the step that it belongs to
-  std::int32_t row = -1;      ///< of the table it comes from
   TimeCategory category{};    ///< of a kernel or copy
   bool in_optimizer = false;  ///< the host asked for it within Optimizer.step
   bool adds_gradients =
       false;  ///< the host asked for it to add gradients to those of earlier passes
   bool clears_gradients = false;  ///< the host asked for it within Optimizer.zero_grad
+  bool pinned = false;            ///< a copy from or to memory of the host that is pinned
+  std::int32_t step = -1;         ///< position of the step that it belongs to
+  std::int32_t row = -1;          ///< of the table it comes from
   std::int32_t graph = -1;        ///< see GraphItem
   std::int32_t stream = -1;       ///< of a kernel or copy
-  bool pinned = false;            ///< a copy from or to memory of the host that is pinned
 };
 
 struct GraphEdge {
-  std::uint32_t node = 0, on = 0;
-  WaitsFor from{};
-  TimeNs weight = 0;
+  GraphEdge(std::uint32_t of, std::uint32_t waits_for, WaitsFor since, TimeNs lasts)
+      : node(of), on(waits_for & 0x7fffffff), from(since), weight(lasts) {}
+
+  // A graph has more edges than anything else: one takes 16 bytes.
+  std::uint32_t node;
+  std::uint32_t on : 31;
+  WaitsFor from : 1;
+  TimeNs weight;
 };
 
 /// A call that waited for the device, or where calls are not recorded, an operator that did.
@@ -56,6 +62,7 @@ struct BlockedCall {
 };
 
 struct RankCollective {
+  static constexpr bool kInColumns = true;
   std::uint32_t arrive = 0, leave = 0;
   std::int32_t row = -1;  ///< of the communications
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,11 +57,12 @@ class ReplayGraph {
   void Finish(TimeNs tolerance);
 
   std::size_t Nodes() const { return start_.size(); }
-  std::size_t Edges() const { return edges_.size(); }
+  std::size_t Edges() const { return std::max(edges_.size(), step_of_edge_.size()); }
   std::size_t Dropped() const { return dropped_; }
   TimeNs Start(Node node) const { return start_[node]; }
   TimeNs Duration(Node node) const { return dur_[node]; }
-  TimeNs Weight(Edge edge) const { return edges_[edge].weight; }
+  /// Once nothing is added any more.
+  TimeNs Weight(Edge edge) const { return steps_[step_of_edge_[edge]].weight; }
 
   static constexpr Edge kNoEdge = 0xffffffff;
   /// Of a critical path: the duration of a node, or what it waited for by an edge.
@@ -80,26 +82,28 @@ class ReplayGraph {
  private:
   friend class Replays;
   struct EdgeRow {
+    TimeNs weight;
     Node node, on;
     WaitsFor from;
-    TimeNs weight;
     bool dropped = false;
   };
   // An edge as a replay reads it: those of a node stand together, nodes in the order of the replay.
+  // Those that were dropped stand behind all.
   struct Step {
     TimeNs weight;
     Node on;
     std::uint32_t number : 31, from_end : 1;
   };
   void Order();
+  bool IsDropped(Edge edge) const { return step_of_edge_[edge] >= first_step_.back(); }
   TimeNs Arrival(const EdgeRow& edge, const std::vector<TimeNs>& start,
                  const std::vector<TimeNs>& dur, TimeNs weight) const;
 
   std::vector<TimeNs> start_, dur_, lag_;
-  std::vector<EdgeRow> edges_;
+  std::vector<EdgeRow> edges_;  // until the graph is finished
   std::vector<Node> order_;
   std::vector<Step> steps_;                  // what nodes wait for
-  std::vector<std::uint32_t> step_of_edge_;  // position in steps_; kNoEdge: dropped
+  std::vector<std::uint32_t> step_of_edge_;  // position in steps_
   std::vector<std::uint32_t> first_step_;    // by position in order_
   std::size_t dropped_ = 0;
 };

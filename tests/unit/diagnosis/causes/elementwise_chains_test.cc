@@ -62,7 +62,7 @@ TEST(ElementwiseChains, GapsBetweenThemGo) {
       const std::uint32_t before = builder.Last();
       builder.Host(TimeCategory::kHostIdle, 30 * kUs);
       VectorKernel(builder, type, 100 * kUs);
-      builder.Part().graph.edges.back().on = before;
+      LetWaitFor(before, builder.Part().graph.edges.back());
     }
   })});
   const Finding* found = FindChain(diagnosis);
@@ -113,7 +113,7 @@ TEST(ElementwiseChains, WhatWaitsForACollectiveBeginsAnother) {
       builder.Collective("hcom_allReduce__1_" + std::to_string(builder.Part().operations.size()),
                          300 * kUs, "allreduce", "tp");
       VectorKernel(builder, "Sub", 100 * kUs);
-      if (!waits) builder.Part().graph.edges.back().on = before;
+      if (!waits) LetWaitFor(before, builder.Part().graph.edges.back());
       VectorKernel(builder, "Exp", 100 * kUs);
     })});
   };

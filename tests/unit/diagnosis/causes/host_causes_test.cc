@@ -36,7 +36,7 @@ TEST(HostCauses, WhatIsNotCopiedNeedNotStart) {
       step.Host(TimeCategory::kDispatchOp, 10 * kUs)
           .Kernel("MEMCPY_ASYNC", 10 * kUs, TimeCategory::kCopyOut);
       step.Part().graph.nodes.back().kind = NodeKind::kCopy;
-      step.Part().graph.edges.back().on = before;
+      LetWaitFor(before, step.Part().graph.edges.back());
     }
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
@@ -83,7 +83,7 @@ TEST(HostCauses, EveryLaunchWaits) {
     RankDiagnosis& part = builder.Part();
     const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
     builder.Host(TimeCategory::kDispatchOp, kMs);
-    part.graph.edges[edge].on = begin;  // without the wait it would follow the begin of the step
+    LetWaitFor(begin, part.graph.edges[edge]);  // without the wait: the begin of the step
     part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, kMs});
     part.blocked.push_back({.edge = edge + 1,
                             .category = TimeCategory::kExplicitSync,

@@ -226,7 +226,7 @@ Diagnosis PairThatBlocks(std::size_t blocked) {
         if (i > 0 && waits) {
           const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
           builder.Host(TimeCategory::kDispatchOp, kMs);
-          part.graph.edges[edge].on = host;
+          LetWaitFor(host, part.graph.edges[edge]);
           part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, kMs});
           part.blocked.push_back({.edge = edge + 1,
                                   .category = TimeCategory::kScalarSync,
@@ -239,8 +239,9 @@ Diagnosis PairThatBlocks(std::size_t blocked) {
           part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});  // one stream
       }
       if (!waits)
-        part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size() - 1),
-                               TimeCategory::kDispatchOp, 3 * kMs});
+        part.shares.push_back({.edge = static_cast<std::uint32_t>(part.graph.edges.size() - 1),
+                               .category = TimeCategory::kDispatchOp,
+                               .time = 3 * kMs});
       builder.Collective("hcom_allReduce__1_" + std::to_string(step),
                          kMs + (is_late && !waits ? 3 * kMs : 0));
     }

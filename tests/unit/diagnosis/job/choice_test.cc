@@ -38,18 +38,20 @@ std::vector<DiagnosedRank> RanksOf(const std::vector<RankDiagnosis>& parts) {
   return ranks;
 }
 
-// Room for so many of these ranks, which have about the same size.
-Thresholds RoomFor(std::size_t ranks, const std::vector<RankDiagnosis>& parts) {
-  Thresholds thresholds;
-  thresholds.Set(kWholeRanks, 1);
-  thresholds.Set(kWholeBytes, (static_cast<double>(ranks) + 0.5) *
-                                  static_cast<double>(parts.front().whole_bytes));
-  return thresholds;
+// Memory for the outlines of all ranks and the graphs of so many of them, which have about the same
+// size.
+std::int64_t RoomFor(std::size_t ranks, const std::vector<RankDiagnosis>& parts) {
+  RankDiagnosis without_graph = OutlineOf(parts.front());
+  without_graph.whole_bytes = 0;
+  const std::int64_t outline = MemoryOfReplay(without_graph);
+  const std::int64_t graph = MemoryOfReplay(parts.front()) - outline;
+  return outline * static_cast<std::int64_t>(parts.size()) +
+         graph * static_cast<std::int64_t>(2 * ranks + 1) / 2;
 }
 
-RankChoice Choose(const std::vector<RankDiagnosis>& parts, const Thresholds& thresholds) {
+std::vector<std::size_t> Choose(const std::vector<RankDiagnosis>& parts, std::int64_t bytes) {
   const std::vector<DiagnosedRank> ranks = RanksOf(parts);
-  return ChooseRanks(ranks, JoinOperations(ranks, thresholds), thresholds);
+  return ChooseRanks(ranks, JoinOperations(ranks, {}), {}, bytes);
 }
 
 // What Diagnose() gets of a job of which only the chosen parts were read whole.
@@ -63,6 +65,12 @@ std::vector<RankDiagnosis> WithOutlines(std::vector<RankDiagnosis> parts,
   return read;
 }
 
+RankChoice Chosen(const std::vector<RankDiagnosis>& parts, const std::vector<std::size_t>& whole) {
+  const std::vector<RankDiagnosis> read = WithOutlines(parts, whole);
+  const std::vector<DiagnosedRank> ranks = RanksOf(read);
+  return ChosenRanks(ranks, JoinOperations(ranks, {}), {});
+}
+
 void ExpectSameFindings(const Diagnosis& actual, const Diagnosis& expected) {
   ASSERT_EQ(actual.findings.size(), expected.findings.size());
   for (std::size_t i = 0; i < expected.findings.size(); ++i) {
@@ -73,39 +81,35 @@ void ExpectSameFindings(const Diagnosis& actual, const Diagnosis& expected) {
 }
 
 TEST(RankChoice, AllRanksOfAJobThatHasRoom) {
-  const RankChoice choice = Choose(TwoSlowRanks(), {});
-  EXPECT_EQ(choice.whole.size(), kRanks);
-  EXPECT_EQ(choice.stand_out, 0u);
-}
-
-TEST(RankChoice, AllRanksOfASmallJobHoweverLargeTheyAre) {
-  Thresholds thresholds;
-  thresholds.Set(kWholeRanks, kRanks);
-  thresholds.Set(kWholeBytes, 0);
-  EXPECT_EQ(Choose(TwoSlowRanks(), thresholds).whole.size(), kRanks);
+  const std::vector<RankDiagnosis> parts = TwoSlowRanks();
+  EXPECT_EQ(Choose(parts, 0).size(), kRanks) << "no limit";
+  std::int64_t bytes = 0;
+  for (const RankDiagnosis& part : parts) bytes += MemoryOfReplay(part);
+  EXPECT_EQ(Choose(parts, bytes).size(), kRanks);
+  EXPECT_LT(Choose(parts, bytes - 1).size(), kRanks);
+  EXPECT_EQ(ChosenRanks(RanksOf(parts), JoinOperations(RanksOf(parts), {}), {}).stand_out, 0u);
 }
 
 TEST(RankChoice, ThoseThatStandOutAndSomeThatDoNot) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
-  const RankChoice choice = Choose(parts, RoomFor(4, parts));
-  EXPECT_EQ(choice.whole, (std::vector<std::size_t>{0, 1, 2, 7}));
+  const std::vector<std::size_t> whole = Choose(parts, RoomFor(4, parts));
+  EXPECT_EQ(whole, (std::vector<std::size_t>{0, 1, 2, 7}));
+  const RankChoice choice = Chosen(parts, whole);
+  EXPECT_EQ(choice.whole, whole);
   EXPECT_EQ(choice.stand_out, 2u);
   EXPECT_EQ(choice.left_out, 0u);
 }
 
 TEST(RankChoice, TheLargestExcessOfEachKindOfWorkComesFirst) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
-  const RankChoice choice = Choose(parts, RoomFor(2, parts));
+  const std::vector<std::size_t> whole = Choose(parts, RoomFor(2, parts));
   // Half of the room is for one that stands out.
-  EXPECT_EQ(choice.whole.size(), 2u);
-  EXPECT_EQ(choice.left_out, 1u);
+  EXPECT_EQ(whole.size(), 2u);
+  EXPECT_EQ(Chosen(parts, whole).left_out, 1u);
 }
 
 TEST(RankChoice, OneChainAtLeastHoweverLargeItIs) {
-  Thresholds thresholds;
-  thresholds.Set(kWholeRanks, 1);
-  thresholds.Set(kWholeBytes, 0);
-  EXPECT_EQ(Choose(TwoSlowRanks(), thresholds).whole.size(), 1u);
+  EXPECT_EQ(Choose(TwoSlowRanks(), 1).size(), 1u);
 }
 
 TEST(RankChoice, APipelineIsTakenWhole) {
@@ -114,10 +118,10 @@ TEST(RankChoice, APipelineIsTakenWhole) {
     const auto first = static_cast<std::int64_t>(rank % 6);
     parts[rank].collectives.groups = {{"p", "pp", {first, first + 6}}};
   }
-  const RankChoice choice = Choose(parts, RoomFor(6, parts));
+  const std::vector<std::size_t> whole = Choose(parts, RoomFor(6, parts));
   // Half of the room is for one pipeline with a slow rank; the other one is left out.
-  EXPECT_EQ(choice.whole, (std::vector<std::size_t>{0, 2, 3, 6, 8, 9}));
-  EXPECT_EQ(choice.left_out, 1u);
+  EXPECT_EQ(whole, (std::vector<std::size_t>{0, 2, 3, 6, 8, 9}));
+  EXPECT_EQ(Chosen(parts, whole).left_out, 1u);
 }
 
 TEST(RankChoice, WhoSharesLayersWithALateRankIsTaken) {
@@ -126,8 +130,7 @@ TEST(RankChoice, WhoSharesLayersWithALateRankIsTaken) {
     const auto first = static_cast<std::int64_t>(rank / 2 * 2);
     parts[rank].collectives.groups = {{"t", "tp", {first, first + 1}}};
   }
-  const RankChoice choice = Choose(parts, RoomFor(4, parts));
-  EXPECT_EQ(choice.whole, (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(Choose(parts, RoomFor(4, parts)), (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
 TEST(RankChoice, AnOutlineIsAPartWithoutGraph) {
@@ -145,34 +148,31 @@ TEST(RankChoice, AnOutlineIsAPartWithoutGraph) {
 
 TEST(RankChoice, FewReplayedRanksFindWhatAllOfThemShow) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
-  const Thresholds thresholds = RoomFor(4, parts);
-  const Diagnosis all = DiagnoseJob(parts), some = DiagnoseJob(parts, thresholds);
+  const Diagnosis all = DiagnoseJob(parts),
+                  some = DiagnoseJob(WithOutlines(parts, Choose(parts, RoomFor(4, parts))));
   EXPECT_TRUE(all.replayed.ranks.empty());
   EXPECT_EQ(some.replayed.ranks.size(), 4u);
+  EXPECT_EQ(some.replayed.stand_out, 2u);
   EXPECT_EQ(some.ranks.size(), kRanks);
   EXPECT_EQ(some.step, all.step);
   ASSERT_FALSE(all.findings.empty());
   ExpectSameFindings(some, all);
 }
 
-TEST(RankChoice, OutlinesOfTheOthersAreEnough) {
+TEST(RankChoice, OutlinesTellAsMuchAsPartsThatAreWhole) {
   const std::vector<RankDiagnosis> parts = TwoSlowRanks();
-  const Thresholds thresholds = RoomFor(4, parts);
-  std::vector<RankDiagnosis> outlines;
-  for (const RankDiagnosis& part : parts) outlines.push_back(OutlineOf(part));
-  const std::vector<std::size_t> whole = ReplayedOf(RanksOf(outlines), thresholds);
-  EXPECT_EQ(whole, Choose(parts, thresholds).whole);
-  const Diagnosis some = DiagnoseJob(parts, thresholds),
-                  read = DiagnoseJob(WithOutlines(parts, whole), thresholds);
-  EXPECT_EQ(read.replayed.ranks, some.replayed.ranks);
-  EXPECT_EQ(read.replayed.stand_out, some.replayed.stand_out);
-  ExpectSameFindings(read, some);
+  const std::int64_t room = RoomFor(4, parts);
+  const std::vector<std::size_t> whole = Choose(parts, room);
+  for (const std::vector<std::size_t>& are_whole : {std::vector<std::size_t>(), {3, 7}}) {
+    const std::vector<RankDiagnosis> read = WithOutlines(parts, are_whole);
+    EXPECT_EQ(ReplayedOf(RanksOf(read), {}, room), whole);
+  }
 }
 
 TEST(RankChoice, OutlinesAloneAreNotDiagnosed) {
   std::vector<RankDiagnosis> outlines;
   for (const RankDiagnosis& part : TwoSlowRanks()) outlines.push_back(OutlineOf(part));
-  EXPECT_THROW(DiagnoseJob(outlines, RoomFor(4, outlines)), Error);
+  EXPECT_THROW(DiagnoseJob(outlines), Error);
 }
 
 }  // namespace

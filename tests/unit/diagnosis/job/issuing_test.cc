@@ -36,7 +36,8 @@ RankDiagnosis Issued() {
                         std::vector<std::pair<TimeCategory, TimeNs>> work = {}) {
     const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
     part.graph.edges.push_back({node, on, WaitsFor::kStart, 0});
-    for (const auto& [category, time] : work) part.shares.push_back({edge, category, time});
+    for (const auto& [category, time] : work)
+      part.shares.push_back({.edge = edge, .category = category, .time = time});
   };
   wait(4, 3, {{TimeCategory::kDispatchCann, 7}});
   wait(5, 4);
@@ -86,8 +87,9 @@ TEST(Issuing, LaunchesBesideTheQueueHaveTheirOwnCalls) {
   };
   const auto wait = [&](std::uint32_t node, std::uint32_t on, TimeNs work = 0) {
     if (work > 0)
-      part.shares.push_back(
-          {static_cast<std::uint32_t>(part.graph.edges.size()), TimeCategory::kDispatchCann, work});
+      part.shares.push_back({.edge = static_cast<std::uint32_t>(part.graph.edges.size()),
+                             .category = TimeCategory::kDispatchCann,
+                             .time = work});
     part.graph.edges.push_back({node, on, WaitsFor::kStart, work});
   };
   add(0, NodeKind::kHost);
@@ -146,10 +148,11 @@ TEST(Issuing, WhereTheHostStoodStillOnlyTheUsualTimeIsOfTheKernel) {
     now += work;
     const auto launch = static_cast<std::uint32_t>(part.graph.nodes.size());
     part.graph.nodes.push_back({now, 0, NodeKind::kLaunch});
-    part.shares.push_back(
-        {static_cast<std::uint32_t>(part.graph.edges.size()), TimeCategory::kDispatchOp, work});
+    part.shares.push_back({.edge = static_cast<std::uint32_t>(part.graph.edges.size()),
+                           .category = TimeCategory::kDispatchOp,
+                           .time = work});
     part.graph.edges.push_back({launch, before, WaitsFor::kStart, work});
-    part.graph.nodes.push_back({now + 1, 1, NodeKind::kKernel, -1, 0});
+    part.graph.nodes.push_back({.start = now + 1, .dur = 1, .kind = NodeKind::kKernel, .row = 0});
     part.graph.edges.push_back({launch + 1, launch, WaitsFor::kStart, 0});
     kernels.push_back(launch + 1);
     before = launch;
