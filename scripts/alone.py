@@ -53,8 +53,8 @@ FOREIGN = re.compile(r"\bCLI::\w+")  # has names that are ours, too
 NAME = re.compile(r"k?[A-Z]\w*")
 WORD = re.compile(r"[A-Za-z_]\w*")
 BEFORE_A_USE = {"return", "new", "case", "throw", "else", "const", "public", "private", "operator", "using", "namespace"}
-# Found by the types of their arguments, where a template is used.
-OF_ARGUMENTS = {"LastOf"}
+# Found by the types that a template is used with.
+OF_ARGUMENTS = {"LastOf", "kInColumns"}
 
 
 def is_declared(before: str, name: str, behind: str) -> bool:

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "file_checks.h"
+#include "mpa/base/ending.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -324,10 +325,8 @@ std::vector<fs::path> Entries(const fs::path& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error))
     entries.push_back(entry.path());
-  if (error) {
-    Fail(error == std::errc::not_enough_memory ? ErrorKind::kResource : ErrorKind::kInput, "{}: {}",
-         directory.string(), error.message());
-  }
+  if (error == std::errc::not_enough_memory) EndForMemory();
+  if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
   std::ranges::sort(entries);
   return entries;
 }

@@ -34,10 +34,13 @@ bool IsOfThisMachine(const std::string& name) {
 }
 
 // First under another name, so that threads which still write there cannot add to it.
-void Remove(const fs::path& directory) {
+std::error_code Remove(const fs::path& directory) {
   const fs::path gone = directory.string() + "-";
-  std::error_code ignored;
-  fs::remove_all(std::rename(directory.c_str(), gone.c_str()) == 0 ? gone : directory, ignored);
+  const bool is_renamed = std::rename(directory.c_str(), gone.c_str()) == 0;
+  std::error_code error;
+  fs::remove_all(gone, error);
+  if (!is_renamed) fs::remove_all(directory, error);
+  return error;
 }
 
 bool IsOurs(const fs::path& directory) {
@@ -80,7 +83,7 @@ ScratchDirectory::ScratchDirectory(const fs::path& parent) {
 ScratchDirectory::~ScratchDirectory() {
   const Uninterrupted to_its_end;
   try {
-    Remove(path_);
+    if (Remove(path_) == std::errc::not_enough_memory) EndForMemory();
   } catch (...) {  // no memory; the next run removes it
   }
 }

@@ -66,10 +66,8 @@ std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& director
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (entry.path().extension() == ending) paths.push_back(entry.path());
   }
-  if (error) {
-    Fail(error == std::errc::not_enough_memory ? ErrorKind::kResource : ErrorKind::kInput, "{}: {}",
-         directory.string(), error.message());
-  }
+  if (error == std::errc::not_enough_memory) EndForMemory();
+  if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
   std::ranges::sort(paths);
   return paths;
 }

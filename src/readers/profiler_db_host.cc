@@ -173,7 +173,7 @@ class HostReader {
   void Read() {
     Reserve();
     std::string columns = "startNs, endNs, name, globalTid, connectionId, type";
-    if (Wants(Tables::kOpStacks)) columns += ", callchainId?";
+    columns += Wants(Tables::kOpStacks) ? ", callchainId?" : ", NULL";
     if (Wants(Tables::kOpDetails)) columns += ", inputShapes?, inputDtypes?";
     // Not IN, which looks into a table; most rows are of Python.
     std::string kinds = fmt::format("type = {}", types_.op);

@@ -51,7 +51,7 @@ struct DbInput {
   const io::Database& database;
   DbStrings& strings;
   RankTrace& trace;
-  Tables wanted{};                       ///< the functions below read no more
+  Tables wanted{};                      ///< the functions below read no more
   std::optional<io::KeptRows> tasks{};  ///< see TasksOf()
   /// The device whose work is read, where TASK has that of several.
   std::optional<std::int64_t> own_device{};
@@ -102,8 +102,8 @@ std::map<std::int64_t, std::string> NamesOfNumbers(const io::Database& database,
 /// False for a table that is missing or empty.
 bool HasRows(const io::Database& database, std::string_view table);
 
-/// The columns of TasksOf(). NULL where TASK lacks the column; the model and the number are NULL where
-/// no device tasks are wanted.
+/// The columns of TasksOf(). NULL where TASK lacks the column; the model and the number are NULL
+/// where no device tasks are wanted.
 enum TaskColumn {
   kTaskStart,
   kTaskEnd,

@@ -49,8 +49,8 @@ def options_of(recipe, job):
 
 
 def that_run(tool, job):
-    """The recipes that give results of the job, as `check` says."""
-    done = subprocess.run([tool, "check", "--json", "-d", job], check=True, stdin=subprocess.DEVNULL, capture_output=True,
+    """The recipes that give results of the job, as `check --try` says."""
+    done = subprocess.run([tool, "check", "--try", "--json", "-d", job], check=True, stdin=subprocess.DEVNULL, capture_output=True,
                           encoding="utf-8")
     return {analyzer["name"].removeprefix("cluster: ") for rank in json.loads(done.stdout)["ranks"]
             for analyzer in rank["analyzers"] if analyzer["ability"] != "cannot_run"}

@@ -86,11 +86,11 @@ struct StepAccount : StepWindow {
   std::size_t first_piece = 0, end_piece = 0;
 };
 
-/// The steps of a rank with their windows on the device, one behind the other. A capture without steps is one step, from its first device work to its last. None where
-/// no device work was recorded. `steps`: others than the rank's own. Needs what StepBounds needs,
-/// and device tasks.
+/// The steps of a rank with their windows on the device, one behind the other. A capture without
+/// steps is one step, from its first device work to its last. None where no device work was
+/// recorded. `steps`: others than the rank's own. Needs what StepBounds needs, and device tasks.
 std::vector<StepWindow> FindStepWindows(const RankTrace& trace, const HostClock& clock,
-                                         const Steps* steps = nullptr);
+                                        const Steps* steps = nullptr);
 
 /// What lies before the first window. `steps`: as for FindStepWindows(), which gave the windows.
 EarlierTime EarlierTimeOf(const RankTrace& trace, const HostClock& clock,

@@ -80,7 +80,7 @@ enum class Tables : std::uint64_t {
   kJobInfo = 1ull << 28,
   kListedKernels = 1ull << 29,  ///< with their counters
   kKernelLoads = 1ull << 30,    ///< of the kernels; needs these
-  kOpStacks = 1ull << 31,  ///< call stacks of the host operators
+  kOpStacks = 1ull << 31,       ///< call stacks of the host operators
   kNamedLaunches = 1ull << 32,
 };
 

@@ -59,7 +59,8 @@ TEST(Promises, GapsBetweenStepsAreToldUnlessSomethingRunsInTheirMiddle) {
     }
     for (int i = 0; i < 12; ++i) {
       const TimeNs start = static_cast<TimeNs>(random() % (kSteps * 110)) * kMs;
-      const TimeNs dur = static_cast<TimeNs>(random() % 4 == 0 ? random() % 400 : random() % 9) * kMs;
+      const TimeNs dur =
+          static_cast<TimeNs>(random() % 4 == 0 ? random() % 400 : random() % 9) * kMs;
       if (i % 2 == 0)
         trace.kernels.Append({.start = start, .dur = dur});
       else

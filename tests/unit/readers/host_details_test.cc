@@ -195,11 +195,12 @@ TEST(KinetoDetails, PairsAllocationsAndReleasesByAddress) {
   EXPECT_EQ(allocations.released, (Times{5000, -1, -1}));
 }
 
-RankTrace ReadDb(const std::string& sql) {
+RankTrace ReadDb(const std::string& sql, Tables wanted = test::kAllTables) {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kProfilerDb,
                         test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db",
-                                            std::string(test::kStrings) + test::kOperators + sql));
+                                            std::string(test::kStrings) + test::kOperators + sql),
+                        {wanted, ""});
 }
 
 // One operator whose columns for types and shapes hold the texts 10 and 11.
@@ -220,6 +221,19 @@ TEST(ProfilerDbDetails, ReadsShapesAndTypesWhicheverColumnTheyAreIn) {
   const RankTrace none = ReadDb(DbOp("NULL", "NULL"));
   EXPECT_EQ(ColumnTexts(none, none.host_ops.shapes), Names{"N/A"});
   EXPECT_EQ(ColumnTexts(none, none.host_ops.types), Names{"N/A"});
+}
+
+TEST(ProfilerDbDetails, AreReadWithoutStacksAndStacksWithoutDetails) {
+  const std::string sql = DbOp("10", "11", R"(
+      CREATE TABLE PYTORCH_CALLCHAINS (id INTEGER, stack INTEGER, stackDepth INTEGER);
+      INSERT INTO PYTORCH_CALLCHAINS VALUES (3, 20, 0);)");
+  const RankTrace details = ReadDb(sql, Tables::kHostOps | Tables::kOpDetails);
+  EXPECT_EQ(ColumnTexts(details, details.host_ops.shapes), Names{"2,3;"});
+  EXPECT_EQ(ColumnTexts(details, details.host_ops.types), Names{"float;Scalar"});
+  EXPECT_EQ(ColumnTexts(details, details.host_ops.stack), Names{"N/A"});
+  const RankTrace stacks = ReadDb(sql, Tables::kHostOps | Tables::kOpStacks);
+  EXPECT_EQ(ColumnTexts(stacks, stacks.host_ops.shapes), Names{""});
+  EXPECT_EQ(ColumnTexts(stacks, stacks.host_ops.stack), Names{"f"});
 }
 
 TEST(ProfilerDbDetails, PutsCallStacksTogetherFromTheInside) {

@@ -9,7 +9,7 @@ namespace mpa {
 /// What a part is made of.
 constexpr Tables kPartTables = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks |
                                Tables::kKernelTensors | Tables::kChips | Tables::kMemorySamples |
-                               Tables::kKernelCounters | Tables::kKernelLoads |
-                               Tables::kOpStacks | Tables::kBackwardLinks | kOpShapes;
+                               Tables::kKernelCounters | Tables::kKernelLoads | Tables::kOpStacks |
+                               Tables::kBackwardLinks | kOpShapes;
 
 }  // namespace mpa
