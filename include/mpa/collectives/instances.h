@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/rank_sequence.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/collective_phases.h"
 #include "mpa/model/rank_trace.h"
@@ -80,7 +81,7 @@ struct CollectiveInstance {
   std::string group, name;
   std::vector<Member> members;
   /// Ranks of the job by their number in the group; empty: unknown.
-  std::vector<RankId> of_group;
+  RankSequence of_group;
   /// Everyone waits for everyone: not a broadcast, a reduce or a scatter.
   bool is_barrier = false;
   /// The ranks ran the name a different number of times, so other runs may belong together.

@@ -63,11 +63,14 @@ void FindLateMembers(const JobArrivals& job, std::vector<JobOperation>& operatio
   std::vector<UncapturedMembers> found =
       FindUncapturedMembers(job.met, instances, FindArrivals(job.met, instances, job.clocks),
                             job.clocks, LimitsOf(job.ranks.front().part->steps, job.thresholds));
-  const auto is_captured = [&](RankId rank) { return job.captured.contains(rank); };
+  const auto all_captured = [&](const auto& ranks) {
+    return !ranks.empty() &&
+           std::ranges::all_of(ranks, [&](RankId rank) { return job.captured.contains(rank); });
+  };
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto are_captured = [&](const LateMembers& members) {
-      const auto& ranks = members.ranks.empty() ? instances[i].of_group : members.ranks;
-      return !ranks.empty() && std::ranges::all_of(ranks, is_captured);
+      return members.ranks.empty() ? all_captured(instances[i].of_group)
+                                   : all_captured(members.ranks);
     };
     if (std::erase_if(found[i].late, are_captured) > 0 && found[i].late.empty()) continue;
     of_instances[i]->last = found[i].last;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpa/base/rank.h"
+#include "mpa/base/rank_sequence.h"
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/collectives/uncaptured.h"
@@ -60,7 +61,7 @@ struct JobOperation {
   std::string group;  ///< the job's name for it, "dp", else the capture's
   std::string kind;   ///< "allreduce"
   std::int32_t step = -1;
-  std::vector<RankId> members;  ///< ranks of the job by their number in the group; empty: unknown
+  RankSequence members;  ///< ranks of the job by their number in the group; empty: unknown
   /// The ranks of its group recorded it a different number of times: nothing is said of it across
   /// ranks.
   bool is_apart = false;
