@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "mpa/base/commit.h"
+#include "mpa/base/ending.h"
 #include "mpa/base/rank.h"
 #include "mpa/io/input_text.h"
 
