@@ -174,7 +174,8 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
                          std::int64_t>;
   std::map<Key, std::size_t> place, total_place;
   std::set<std::string> unknown;
-  for (const auto& [id, part] : ranks) {
+  for (const OfRank<Part>& rank : ranks) {
+    const Part& part = rank.part;
     for (const StepPart& step : part.steps) {
       for (const bool p2p : {true, false}) {
         for (const LinkPart& entry : p2p ? step.p2p_matrix : step.collective_matrix) {
