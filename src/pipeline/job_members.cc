@@ -221,7 +221,7 @@ JobMember MemberOf(const RankInput& input, const RankTrace& trace) {
                    .arguments = trace.job.distributed_args,
                    .begin = BeginOf(trace)};
   for (const JobGroup& group : trace.job.groups) {
-    KnownGroup& known = member.groups.emplace_back(group.id);
+    KnownGroup& known = member.groups.emplace_back(KnownGroup{.id = group.id});
     std::ranges::copy_if(group.ranks.Runs(), std::back_inserter(known.ranks),
                          &StridedRanks::HoldsNumbers);
   }
