@@ -56,7 +56,6 @@ NEEDS = {
     "communication_matrix": SUMS[2:],
     "all": LATE,
     "module_statistic": MODULES,
-    "operator_mfu": MODULES + STEPS,
     "memory_timeline": PYTHON + STACKS + MEMORY +
     [("OP_MEMORY", "name size allocationTime releaseTime", "")],
     "head_overhead": HOST + DEVICE[:3] + STEPS,
