@@ -260,7 +260,7 @@ std::string AnalysesText(
   return text;
 }
 
-// The document names what only the events tell of; a page has no room for that.
+// The JSON document lists the contents that only the events show. The page has no room for them.
 std::vector<Verdict> OnPage(std::vector<Verdict> verdicts) {
   for (Verdict& verdict : verdicts) {
     for (Lack& lack : verdict.lacks) {

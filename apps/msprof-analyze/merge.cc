@@ -59,7 +59,6 @@ std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) 
            directories.back().string());
     }
   }
-  CheckLists(directories, wanted);
   return ReadParts(directories, wanted, options.ranks.Request("").reduce_bytes);
 }
 

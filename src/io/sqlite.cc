@@ -246,7 +246,8 @@ bool Statement::Step() {
 }
 
 Database::Database(const fs::path& path)
-    : name_(path.string()), plain_{"sqlite_master", "pragma_table_info", "pragma_table_xinfo"} {
+    : name_(path.string()),
+      tables_{{"sqlite_master", {.exists = true}}, {"pragma_table_xinfo", {.exists = true}}} {
   const bool has_writes = HasWrites(path);
   const std::string uri = ReadOnlyUri(path, has_writes);
   const int status =
@@ -294,7 +295,7 @@ void Database::ReadSchema() {
          " a hundred",
          name_);
   }
-  HasTable("sqlite_master");  // fails if the file is not a database
+  Query("SELECT 1 FROM sqlite_master").Step();  // fails if the file is not a database
 }
 
 const Database::Table& Database::TableNamed(std::string_view name) const {
@@ -381,9 +382,7 @@ Statement Database::Query(std::string_view sql) const {
          name_, TablesOf(sql), sqlite3_errmsg(database_));
   }
   Statement query(database_, statement, name_);
-  for (const std::string& table : std::exchange(read_, {})) {
-    if (plain_.insert(table).second) HasTable(table);
-  }
+  for (const std::string& table : std::exchange(read_, {})) HasTable(table);
   return query;
 }
 

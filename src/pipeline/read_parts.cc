@@ -17,6 +17,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
+#include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
@@ -45,6 +46,26 @@ class PartFiles {
  private:
   std::map<std::string, fs::path> paths_;
 };
+
+std::string_view RecipeOf(std::string_view name) { return name.substr(0, name.find('.')); }
+
+// Throws if one of the recipes has parts, but no list of the ranks of all shares.
+void RequireLists(const fs::path& directory, const PartFiles& parts, const PartFiles& lists,
+                  const std::vector<PartSelection>& wanted) {
+  const auto count = [](const PartFiles& files, std::string_view recipe) {
+    return std::ranges::count_if(files.All(),
+                                 [&](const auto& file) { return RecipeOf(file.first) == recipe; });
+  };
+  for (const PartSelection& of : wanted) {
+    const std::string_view recipe = of.recipe->name;
+    const auto found = count(parts, recipe);
+    if (found == 0 || count(lists, recipe) > 0) continue;
+    Fail(ErrorKind::kInput,
+         "{}: the list of ranks {}.*{} is missing, without which {} cannot be merged; run a shard"
+         " again, which writes it",
+         directory.string(), recipe, kJobEnding, Counted(found, "part"));
+  }
+}
 
 // Names that a message has room for.
 std::string SomeOf(const std::vector<std::string>& names) {
@@ -250,6 +271,7 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
                                const std::vector<PartSelection>& wanted,
                                std::int64_t reduce_bytes) {
   const PartFiles parts(directories, kPartEnding), lists(directories, kJobEnding);
+  RequireLists(directories.front(), parts, lists, wanted);
   std::vector<std::string> notes;
   std::set<std::string> used;
   std::map<std::string, SetReader, std::less<>> readers;
@@ -281,7 +303,7 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
   }
   std::vector<std::string> foreign;
   for (const auto& [name, path] : parts.All()) {
-    const std::string_view recipe = std::string_view(name).substr(0, name.find('.'));
+    const std::string_view recipe = RecipeOf(name);
     const bool is_wanted = std::ranges::any_of(
         sets, [recipe](const PartSet& set) { return set.recipe->name == recipe; });
     if (is_wanted && !used.contains(name)) foreign.push_back(name);

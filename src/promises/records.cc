@@ -171,10 +171,10 @@ class Watched {
       const TimeNs start = table.start[row], end = start + table.dur[row];
       const bool is_next = (next == spans_.size() || spans_[next].to > start) &&
                            (next == 0 || spans_[next - 1].to <= start);
-      if (!is_next) next = FirstBehind(start, &Span::to, /*or_at=*/false);
+      if (!is_next) next = PlaceOf(std::ranges::upper_bound(spans_, start, {}, &Span::to));
       if (next == spans_.size() || spans_[next].from >= end) continue;
       ++begun_[next];
-      --begun_[FirstBehind(end, &Span::from, /*or_at=*/true)];
+      --begun_[PlaceOf(std::ranges::lower_bound(spans_, end, {}, &Span::from))];
     }
   }
 
@@ -191,10 +191,8 @@ class Watched {
     TimeNs from = 0, to = 0;
   };
 
-  std::size_t FirstBehind(TimeNs time, TimeNs Span::*edge, bool or_at) const {
-    const auto at = or_at ? std::ranges::lower_bound(spans_, time, {}, edge)
-                          : std::ranges::upper_bound(spans_, time, {}, edge);
-    return static_cast<std::size_t>(at - spans_.begin());
+  std::size_t PlaceOf(std::vector<Span>::const_iterator span) const {
+    return static_cast<std::size_t>(span - spans_.begin());
   }
 
   std::vector<Span> spans_;

@@ -77,7 +77,7 @@ class RankSequence {
   RankId operator[](std::size_t place) const;
 
   const std::vector<StridedRanks>& Runs() const { return runs_; }
-  /// Unknown if there are none.
+  /// An unknown rank if the sequence is empty.
   RankId Largest() const;
 
   /// See PartReader.

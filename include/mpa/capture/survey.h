@@ -43,7 +43,7 @@ struct Contents {
 struct RecordedContent {
   Recorded Contents::*state;
   const char *key, *words;
-  bool of_events = false;  ///< of traces and text captures the events alone may tell of it
+  bool of_events = false;  ///< in text captures and traces, only the events may show it
 };
 inline constexpr RecordedContent kRecordedContents[] = {
     {&Contents::device_tasks, "device_tasks", "device work", true},

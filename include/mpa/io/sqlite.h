@@ -187,7 +187,7 @@ class Database {
   struct Table {
     bool exists = false;
     const char* computed = nullptr;  ///< how its contents are computed, which is refused
-    std::map<std::string, bool, std::less<>> columns;  ///< true: it is an INTEGER PRIMARY KEY
+    std::map<std::string, bool, std::less<>> columns{};  ///< true: it is an INTEGER PRIMARY KEY
   };
   struct Visitor {
     void (*call)(const void* visitor, const Row& row);
@@ -217,7 +217,6 @@ class Database {
   std::unique_ptr<Effort> effort_;       // of the last query
   mutable RunningScan* scan_ = nullptr;  // the innermost one
   mutable std::set<std::string> read_;   // the tables of the query that is being prepared
-  mutable std::set<std::string> plain_;  // tables that HasTable() accepts
   mutable std::map<std::string, std::int64_t, std::less<>> whole_;
   mutable std::map<std::string, Table, std::less<>> tables_;
 };

@@ -32,7 +32,7 @@ struct JudgedCapture {
   std::vector<KeptPromise> promises;  ///< empty: it was not read
 };
 
-/// The setting of a Lack that only the events can tell of.
+/// The setting of a Lack about contents that only the events show.
 inline constexpr const char* kTrialTells = "check --try reads them";
 
 /// What an analysis can do with a capture, if what is unknown of it is there.

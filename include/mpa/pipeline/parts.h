@@ -61,15 +61,11 @@ struct PartSet {
   MappedRanks mapped;    ///< the same that MapRanks() gives of all ranks
 };
 
-/// Throws Error (kInput) if one of these recipes has parts, but no list of the ranks of all shares.
-void CheckLists(const std::vector<std::filesystem::path>& directories,
-                const std::vector<PartSelection>& wanted);
-
 /// Reads the parts of these recipes, in the order in which the command that made them named them;
 /// recipes without parts are left out. Ranks whose part is missing, damaged or of another version
 /// of the program, and parts of no rank of the job, are named in the notes; a rank without a part
 /// makes its set partial. Throws Error (kInput) if there are no parts, two are of one rank, or a
-/// recipe has parts with different arguments. `reduce_bytes`: see ClusterRequest.
+/// recipe has parts with different arguments or without a list of the ranks of all shares. `reduce_bytes`: see ClusterRequest.
 std::vector<PartSet> ReadParts(const std::vector<std::filesystem::path>& directories,
                                const std::vector<PartSelection>& wanted,
                                std::int64_t reduce_bytes = 0);

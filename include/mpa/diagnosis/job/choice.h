@@ -38,7 +38,7 @@ std::vector<std::size_t> ChooseRanks(const std::vector<DiagnosedRank>& ranks,
 /// True if all of the ranks may be replayed within `bytes` of memory.
 bool HaveRoom(const std::vector<DiagnosedRank>& ranks, std::int64_t bytes);
 
-/// The choice that was made: the ranks whose parts are no outlines.
+/// The choice that was made: the ranks whose parts are whole.
 RankChoice ChosenRanks(const std::vector<DiagnosedRank>& ranks, const JobOperations& operations,
                        const Thresholds& thresholds);
 
