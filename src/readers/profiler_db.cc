@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -275,9 +276,24 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
          " no profiler database, or its export broke off",
          file.path.string());
   }
-  read(Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls | Tables::kBackwardLinks |
-           Tables::kQueuedWork,
-       ReadHostTables);
+  constexpr Tables kOfHost = Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls |
+                             Tables::kBackwardLinks | Tables::kQueuedWork;
+  if (Intersects(request.wanted, kOfHost) && Intersects(request.wanted, Tables::kKernels)) {
+    KernelRows rows;
+    ParallelFor(2, [&](std::size_t i) {
+      if (i == 0) {
+        read(kOfHost, ReadHostTables);
+      } else {
+        rows = ReadKernelsAhead(file.path, request.wanted);
+      }
+    });
+    input.ahead = std::move(rows);
+    if (input.ahead.tasks) database.NoteWholeTable("TASK", input.ahead.tasks->Size());
+    if (input.ahead.details)
+      database.NoteWholeTable("COMPUTE_TASK_INFO", input.ahead.details->Count());
+  } else {
+    read(kOfHost, ReadHostTables);
+  }
   read(Tables::kKernels, ReadKernels);
   read(Tables::kScheduleKernels, ReadScheduleKernels);
   read(Tables::kListedKernels, ReadListedKernels);

@@ -172,8 +172,9 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
          .stream = row.IntOr(kTaskStream, -1)});
   };
   ScanTasks(input, TasksOf(input), kTable,
-            "taskType, groupName, planeId, opId?, srcRank?, dstRank?, size?, transportType?,"
-            " linkType?, rdmaType?, notifyId?",
+            RowsByTask(input.database, kTable,
+                       "taskType, groupName, planeId, opId?, srcRank?, dstRank?, size?,"
+                       " transportType?, linkType?, rdmaType?, notifyId?"),
             read);
   CheckTasksOfCollectives(input, described);
 }

@@ -12,6 +12,7 @@
 
 #include "kernel_load_columns.h"
 #include "megabytes.h"
+#include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"
@@ -74,18 +75,56 @@ void KeepOneDevice(DbInput& input) {
 
 }  // namespace
 
+namespace {
+
+io::KeptRows KeepTasks(const io::Database& database, Tables wanted) {
+  std::vector<std::string> columns =
+      ColumnsOf(database, "TASK",
+                "startNs?, endNs?, taskType?, streamId?, connectionId?, modelId?, taskId?,"
+                " deviceId?, globalTaskId?");
+  if (!Intersects(wanted, Tables::kDeviceTasks))
+    columns[kTaskModel] = columns[kTaskNumber] = "NULL";
+  return database.Keep(columns, "TASK");
+}
+
+// The tensors come before the loads, if both are wanted.
+io::KeyedRows KeepDetails(const io::Database& database, Tables wanted) {
+  std::string columns = "name, opType, taskType, inputShapes?";
+  if (Intersects(wanted, Tables::kKernelTensors))
+    columns += ", inputDataTypes?, inputFormats?, outputShapes?, outputFormats?, hf32Eligible?";
+  if (Intersects(wanted, Tables::kKernelLoads))
+    columns += ", outputDataTypes?, blockNum?, blockDim?, mixBlockNum?, mixBlockDim?, attrInfo?";
+  return RowsByTask(database, "COMPUTE_TASK_INFO", columns);
+}
+
+}  // namespace
+
 const io::KeptRows& TasksOf(DbInput& input) {
   if (!input.tasks) {
-    std::vector<std::string> columns =
-        ColumnsOf(input.database, "TASK",
-                  "startNs?, endNs?, taskType?, streamId?, connectionId?, modelId?, taskId?,"
-                  " deviceId?, globalTaskId?");
-    if (!Intersects(input.wanted, Tables::kDeviceTasks))
-      columns[kTaskModel] = columns[kTaskNumber] = "NULL";
-    input.tasks = input.database.Keep(columns, "TASK");
+    input.tasks =
+        input.ahead.tasks ? std::move(*input.ahead.tasks) : KeepTasks(input.database, input.wanted);
     KeepOneDevice(input);
   }
   return *input.tasks;
+}
+
+io::KeyedRows RowsByTask(const io::Database& database, const char* table,
+                         std::string_view columns) {
+  return database.KeepByKey("globalTaskId", ColumnsOf(database, table, columns), table);
+}
+
+KernelRows ReadKernelsAhead(const std::filesystem::path& path, Tables wanted) {
+  constexpr std::size_t kLeastRows = 10'000;  // fewer are not worth a connection
+  KernelRows rows;
+  try {
+    const io::Database database(path);
+    if (database.ApproximateRows("COMPUTE_TASK_INFO") < kLeastRows) return {};
+    rows.tasks = KeepTasks(database, wanted);
+    rows.details = KeepDetails(database, wanted);
+  } catch (const Error&) {
+    return {};
+  }
+  return rows;
 }
 
 void RequireColumns(const DbInput& input, const char* table,
@@ -229,14 +268,9 @@ void ReadKernels(DbInput& input) {
     return;
   }
   RequireColumnsOfWork(input);
-  std::string columns = "name, opType, taskType, inputShapes?";
   const bool with_tensors = Intersects(input.wanted, Tables::kKernelTensors);
   const bool with_loads = Intersects(input.wanted, Tables::kKernelLoads);
-  if (with_tensors)
-    columns += ", inputDataTypes?, inputFormats?, outputShapes?, outputFormats?, hf32Eligible?";
   const int load = with_tensors ? kRow + 9 : kRow + 4;  // its first column
-  if (with_loads)
-    columns += ", outputDataTypes?, blockNum?, blockDim?, mixBlockNum?, mixBlockDim?, attrInfo?";
   const std::size_t rows = input.database.ApproximateRows("COMPUTE_TASK_INFO");
   input.trace.kernels.Reserve(rows);
   if (with_loads) input.trace.kernel_loads.Reserve(rows);
@@ -285,7 +319,11 @@ void ReadKernels(DbInput& input) {
                                      .mix_blocks = count(load + 3),
                                      .attributes = text(load + 5)});
   };
-  ScanTasks(input, TasksOf(input), "COMPUTE_TASK_INFO", columns, read);
+  const io::KeptRows& tasks = TasksOf(input);
+  ScanTasks(input, tasks, "COMPUTE_TASK_INFO",
+            input.ahead.details ? *std::exchange(input.ahead.details, {})
+                                : KeepDetails(input.database, input.wanted),
+            read);
   CheckDetails(input, detailed);
   if (Intersects(input.wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
 }
@@ -306,7 +344,8 @@ void ReadScheduleKernels(DbInput& input) {
          .stream = row.IntOr(kTaskStream, -1),
          .link = Link(row, kTaskConnection)});
   };
-  ScanTasks(input, TasksOf(input), kTable, "name, opType?", read);
+  ScanTasks(input, TasksOf(input), kTable, RowsByTask(input.database, kTable, "name, opType?"),
+            read);
 }
 
 void ReadCoreClocks(DbInput& input) {

@@ -52,7 +52,7 @@ void ListTasks(DbInput& input, const io::KeptRows& tasks, const char* table) {
                                         .task = NumberOrNone(row, 6),
                                         .link = Link(row, 7)}});
   };
-  ScanTasks(input, tasks, table, kColumns, read);
+  ScanTasks(input, tasks, table, RowsByTask(input.database, table, kColumns), read);
 }
 
 // The device and the model of the tasks of a connection; -1 where they differ.

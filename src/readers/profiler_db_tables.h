@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,12 +48,22 @@ class DbStrings {
   std::optional<io::Statement> lookup_;  // empty when all texts were loaded at once
 };
 
+/// The rows of TASK and COMPUTE_TASK_INFO that ReadKernels() takes.
+struct KernelRows {
+  std::optional<io::KeptRows> tasks{};
+  std::optional<io::KeyedRows> details{};
+};
+/// Reads them from large tables on a connection of its own, while another thread reads other ones.
+/// Empty of tables that are small or broken, which is left to ReadKernels().
+KernelRows ReadKernelsAhead(const std::filesystem::path& path, Tables wanted);
+
 /// An open profiler database and the rank it fills.
 struct DbInput {
   const io::Database& database;
   DbStrings& strings;
   RankTrace& trace;
   Tables wanted{};                      ///< the functions below read no more
+  KernelRows ahead{};                   ///< what of it was read already
   std::optional<io::KeptRows> tasks{};  ///< see TasksOf()
   /// The device whose work is read, where TASK has that of several.
   std::optional<std::int64_t> own_device{};
@@ -139,19 +151,21 @@ void RequireColumns(const DbInput& input, const char* table,
 /// Counts rows of the table whose task is not there as an issue.
 void CountLostRows(DbInput& input, const char* table, std::size_t lost);
 
+/// The rows of a table by their tasks; `columns`: see ColumnsOf().
+io::KeyedRows RowsByTask(const io::Database& database, const char* table, std::string_view columns);
+
 /// Visits `tasks` in their order, each with its row of the table: the columns of the task, the last
-/// of which is its id, then those of the row, see ColumnsOf(). Rows whose task is not there are
+/// of which is its id, then those of the row. Rows whose task is not there are
 /// counted as an issue.
 template <typename Visit>
-void ScanTasks(DbInput& input, const io::KeptRows& tasks, const char* table,
-               std::string_view columns, Visit visit) {
+void ScanTasks(DbInput& input, const io::KeptRows& tasks, const char* table, io::KeyedRows rows,
+               Visit visit) {
   std::size_t found = 0;
-  const std::size_t rows = input.database.Join(tasks, ColumnsOf(input.database, table, columns),
-                                               table, "globalTaskId", [&](const io::Row& row) {
-                                                 ++found;
-                                                 visit(row);
-                                               });
-  if (rows > found) CountLostRows(input, table, rows - found);
+  rows.Join(tasks, input.database.name(), [&](const io::Row& row) {
+    ++found;
+    visit(row);
+  });
+  if (rows.Count() > found) CountLostRows(input, table, rows.Count() - found);
 }
 
 /// Without texts that stand for "not recorded".

@@ -13,52 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/io/rows.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
-struct sqlite3_value;
 
 namespace mpa::io {
-
-/// A row of a query, at most until the next one.
-class Row {
- public:
-  enum class Kind : std::uint8_t { kNull, kInteger, kOther };
-
-  /// A cell, looked at once: nearly all are whole numbers, which readers take without a call.
-  struct Cell {
-    sqlite3_value* value = nullptr;
-    std::int64_t number = 0;  ///< of kInteger
-    Kind kind = Kind::kNull;
-  };
-
-  explicit Row(const Cell* cells) : cells_(cells) {}
-
-  bool IsNull(int column) const { return cells_[column].kind == Kind::kNull; }
-  /// True for a cell that is stored as a whole number.
-  bool IsInteger(int column) const { return cells_[column].kind == Kind::kInteger; }
-  /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is not a
-  /// number.
-  [[gnu::always_inline]] std::optional<std::int64_t> Int(int column) const {
-    const Cell& cell = cells_[column];
-    std::int64_t number = cell.number;
-    if (cell.kind == Kind::kInteger || (cell.kind == Kind::kOther && IsNumber(cell.value, number)))
-      return number;
-    return std::nullopt;
-  }
-  std::int64_t IntOr(int column, std::int64_t fallback) const {
-    return Int(column).value_or(fallback);
-  }
-  /// A finite real number, also from whole numbers and text; `fallback` for anything else.
-  double RealOr(int column, double fallback) const;
-  /// Empty for NULL.
-  std::string_view Text(int column) const;
-
- private:
-  /// Sets `number` if the cell, which is not a whole one, contains a number.
-  static bool IsNumber(sqlite3_value* value, std::int64_t& number);
-
-  const Cell* cells_;
-};
 
 /// A query that runs row by row; its cells are those of the row that Step() moved to.
 class Statement {
@@ -93,41 +53,6 @@ class Statement {
   std::vector<Row::Cell> cells_;
 };
 
-/// Rows of a query, of which only numbers are kept.
-class KeptRows {
- public:
-  explicit KeptRows(std::size_t columns) : columns_(columns) {}
-
-  std::size_t Columns() const { return columns_; }
-  std::size_t Size() const { return kinds_.size() / columns_; }
-  void Reserve(std::size_t rows);
-  /// `row` without the columns before `first`.
-  void Append(const Row& row, int first = 0);
-  void Copy(std::size_t row, Row::Cell* cells) const;
-  /// Empty for values that are not numbers.
-  std::optional<std::int64_t> Number(std::size_t row, std::size_t column) const {
-    const std::size_t at = row * columns_ + column;
-    if (kinds_[at] != Row::Kind::kInteger) return std::nullopt;
-    return numbers_[at];
-  }
-  /// The number in the last column.
-  std::optional<std::int64_t> Last(std::size_t row) const { return Number(row, columns_ - 1); }
-
-  template <typename Visit>
-  void ForEach(Visit visit) const {
-    std::vector<Row::Cell> cells(columns_);
-    for (std::size_t row = 0; row < Size(); ++row) {
-      Copy(row, cells.data());
-      visit(Row(cells.data()));
-    }
-  }
-
- private:
-  std::size_t columns_;
-  std::vector<std::int64_t> numbers_;
-  std::vector<Row::Kind> kinds_;
-};
-
 /// A database opened read-only: neither the file nor its directory is touched, even if the last
 /// writes are still in a -wal file; these writes are visible. Views and other computed contents are
 /// refused, and so are queries with an excessively large result (Error, kCorrupt). Only one thread
@@ -153,7 +78,7 @@ class Database {
   /// How many rows a table lost, of those that were written with growing numbers: `rows` are there.
   /// 0 for a table with a primary key, whose numbers may have gaps.
   std::int64_t LostRows(std::string_view table, std::int64_t rows) const;
-  /// The tables that Scan() and Keep() read as a whole, with the number of their rows.
+  /// The tables that were read as a whole, with the number of their rows.
   const std::map<std::string, std::int64_t, std::less<>>& WholeTables() const { return whole_; }
   /// Throws Error (kInput) when the query does not fit the schema (a column is missing).
   Statement Query(std::string_view sql) const;
@@ -167,15 +92,12 @@ class Database {
   }
   /// The numbers of all rows of a table, in their order.
   KeptRows Keep(const std::vector<std::string>& columns, std::string_view table) const;
-  /// Calls visit() with each pair of rows with the same number in the last column of `left` and in
-  /// `key` of the table, in the order of the left rows and, for one of these, of the table: the
-  /// columns of `left`, then those of the table, of which only numbers are kept. SQLite would look
-  /// every row up, or make an index for the query. Returns how many rows the table has. Throws like
-  /// Scan().
-  template <typename Visit>
-  std::size_t Join(const KeptRows& left, const std::vector<std::string>& columns,
-                   std::string_view table, std::string_view key, Visit&& visit) const {
-    return JoinRows(left, columns, table, key, VisitorOf(visit));
+  /// The numbers of all rows of a table, to be found by `key`.
+  KeyedRows KeepByKey(std::string_view key, const std::vector<std::string>& columns,
+                      std::string_view table) const;
+  /// For a table that was read as a whole on another connection.
+  void NoteWholeTable(std::string_view table, std::size_t rows) const {
+    whole_[std::string(table)] = static_cast<std::int64_t>(rows);
   }
 
   const std::string& name() const { return name_; }
@@ -202,8 +124,6 @@ class Database {
     return {call, &visit};
   }
   void ScanRows(std::string_view columns, std::string_view source, Visitor visitor) const;
-  std::size_t JoinRows(const KeptRows& left, const std::vector<std::string>& columns,
-                       std::string_view table, std::string_view key, Visitor visitor) const;
 
   /// Throws Error: kInput or kCorrupt.
   void ReadSchema();
@@ -225,8 +145,5 @@ class Database {
 /// (views, triggers, virtual tables, functions) are not run, and no cell may be larger than the
 /// texts of the profiler.
 void Distrust(sqlite3* database);
-
-/// Throws the error for a database whose ids make a query excessive: Error (kCorrupt).
-[[noreturn]] void FailForDuplicates(const std::string& name);
 
 }  // namespace mpa::io

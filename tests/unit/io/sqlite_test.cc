@@ -137,11 +137,11 @@ TEST(Database, JoinsInTheOrderOfTheLeftRows) {
     EXPECT_EQ(row.RealOr(column, -0.5), number ? static_cast<double>(*number) : -0.5);
     return number ? std::to_string(*number) : "no number";
   };
-  const std::size_t count =
-      database.Join(database.Keep({"v", "id"}, "l"), {"w", "x"}, "r", "id", [&](const Row& row) {
-        rows.push_back(show(row, 0) + " " + show(row, 2) + " " + show(row, 3));
-      });
-  EXPECT_EQ(count, 5u);
+  KeyedRows right = database.KeepByKey("id", {"w", "x"}, "r");
+  right.Join(database.Keep({"v", "id"}, "l"), database.name(), [&](const Row& row) {
+    rows.push_back(show(row, 0) + " " + show(row, 2) + " " + show(row, 3));
+  });
+  EXPECT_EQ(right.Count(), 5u);
   EXPECT_EQ(rows, (std::vector<std::string>{"no number 12 -", "no number 3 4", "31 1 no number",
                                             "3 12 -", "3 3 4"}));
 }
@@ -153,8 +153,9 @@ TEST(Database, RefusesAJoinByIdsThatOccurFarTooOften) {
       "CREATE TABLE t (id INTEGER);"
       "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 1999)"
       " INSERT INTO t SELECT 1 FROM row;"));
-  const Error error = ErrorOf(
-      [&] { database.Join(database.Keep({"id"}, "t"), {"id"}, "t", "id", [](const Row&) {}); });
+  KeyedRows right = database.KeepByKey("id", {"id"}, "t");
+  const Error error =
+      ErrorOf([&] { right.Join(database.Keep({"id"}, "t"), database.name(), [](const Row&) {}); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_HAS_TEXT(error.what(), "unique");
 }
