@@ -47,13 +47,15 @@ class RareColumn {
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const T& operator[](std::size_t row) const { return values_.empty() ? usual_ : values_[row]; }
+  const T& operator[](std::size_t row) const { return is_stored_ ? values_[row] : usual_; }
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size_}; }
 
-  /// The values of all rows, to be changed. They take memory from now on.
+  /// The values of all rows, to be changed, also those of rows to come. They take memory from now
+  /// on.
   std::vector<T>& Stored() {
-    if (values_.empty()) {
+    if (!is_stored_) {
+      is_stored_ = true;
       values_.reserve(std::max(size_, reserved_));
       values_.assign(size_, usual_);
     }
@@ -62,28 +64,34 @@ class RareColumn {
 
   void reserve(std::size_t rows) {
     reserved_ = rows;
-    if (!values_.empty()) values_.reserve(rows);
+    if (is_stored_) values_.reserve(rows);
   }
   void resize(std::size_t rows) {
     if (size_ == 0) usual_ = T();
-    if (!values_.empty() || (rows > size_ && !IsUsual(T()))) Stored().resize(rows);
+    if (is_stored_ || (rows > size_ && !IsUsual(T()))) Stored().resize(rows);
     size_ = rows;
   }
   void push_back(const T& value) {
     if (size_ == 0) usual_ = value;
-    if (!values_.empty() || !IsUsual(value)) Stored().push_back(value);
+    if (is_stored_ || !IsUsual(value)) Stored().push_back(value);
     ++size_;
   }
   void Append(const RareColumn& more) {
-    if (values_.empty() && more.values_.empty() && IsUsual(more.usual_)) {
+    if (!is_stored_ && !more.is_stored_ && IsUsual(more.usual_)) {
       size_ += more.size_;
       return;
     }
     for (const T& value : more) push_back(value);
   }
+  /// Puts map(value) in the place of each value.
+  template <typename Change>
+  void Map(Change map) {
+    usual_ = map(usual_);
+    for (T& value : values_) value = map(value);
+  }
   /// Makes row i the former row `rows[i]`.
   void Gather(const std::vector<std::size_t>& rows) {
-    if (!values_.empty()) {
+    if (is_stored_) {
       std::vector<T> gathered;
       gathered.reserve(rows.size());
       for (const std::size_t row : rows) gathered.push_back(values_[row]);
@@ -100,7 +108,8 @@ class RareColumn {
   bool IsUsual(const T& value) const { return std::equal_to<T>()(value, usual_); }
 
   T usual_{};
-  std::vector<T> values_;  // empty: `usual_` in all rows
+  bool is_stored_ = false;  // false: `usual_` is in all rows
+  std::vector<T> values_;
   std::size_t size_ = 0, reserved_ = 0;
 };
 

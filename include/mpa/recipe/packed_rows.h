@@ -20,7 +20,7 @@ template <RowInColumns Row, auto kKey>
 class PackedRows {
  public:
   /// In a block. The first ones take more than the others: none is before them to differ from.
-  static constexpr std::size_t kRows = 8 * part_bytes::kBlock;
+  static constexpr std::size_t kRows = 32 * part_bytes::kBlock;
 
   /// Keeps the block that it unpacked last: who reads forward unpacks each block once.
   class Reader {
@@ -111,6 +111,7 @@ class PackedRows {
 
   // The last that begins with a smaller number; 0: none does.
   std::size_t BlockBefore(std::uint32_t key) const {
+    if (!last_.empty() && last_.front().*kKey < key) return blocks_.size();
     const auto from = std::ranges::lower_bound(blocks_, key, {}, &Block::first);
     return from == blocks_.begin() ? 0 : static_cast<std::size_t>(from - blocks_.begin()) - 1;
   }

@@ -41,6 +41,7 @@ class EngineHost : Finder {
     std::array<TimeNs, kActivities.size() + 1> of_activity{};  // the last: not recorded
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
+      if (part.between.empty()) continue;
       std::vector<double> between(part.shares.size(), 0);  // the share of it that counts
       for (std::size_t i = 0; i < part.between.size(); ++i) {
         const HostShare& share = part.shares[i];

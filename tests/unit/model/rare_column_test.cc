@@ -65,6 +65,14 @@ TEST(RareColumn, JoinsAnother) {
   }
 }
 
+TEST(RareColumn, IsMapped) {
+  for (const Numbers& models : {Numbers{1, 1}, Numbers{1, 2}}) {
+    Samples rows = Rows(models);
+    rows.model.Map([](std::int64_t model) { return 10 * model; });
+    EXPECT_EQ(rows.model, (Numbers{10 * models[0], 10 * models[1]}));
+  }
+}
+
 TEST(RareColumn, IsChangedInPlace) {
   Samples rows = Rows({1, 1, 1});
   rows.model.Stored()[1] = 8;
@@ -74,6 +82,11 @@ TEST(RareColumn, IsChangedInPlace) {
   RareColumn<std::int64_t> column(-1);
   column.resize(2);
   EXPECT_EQ(column, (Numbers{0, 0}));
+  Samples later;
+  Numbers& models = later.model.Stored();
+  later.Append({.model = 6});
+  models[0] = 5;
+  EXPECT_EQ(later.model, Numbers{5});
 }
 
 }  // namespace
