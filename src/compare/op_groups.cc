@@ -65,10 +65,9 @@ Row OpPairRow(const CompareInput& input, std::size_t number, double unit,
       return ExactSum();
     }
     const RankTrace& trace = input.Trace(side);
-    for (const auto* column :
-         {&trace.host_ops.name, &trace.host_ops.shapes, &trace.host_ops.types}) {
-      row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
-    }
+    const HostOps& ops = trace.host_ops;
+    for (const StringId text : {ops.name[*op], ops.shapes[*op], ops.types[*op]})
+      row.cells.emplace_back(std::string(trace.strings.View(text)));
     OpDetails details = details_of(side, *op);
     known = known && details.known;
     AppendCells(row, std::move(details.lines),
@@ -98,10 +97,10 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
       {{PlainColumn("Order Id", kOrderMeaning, 10)},
        ForBothSides(
            {BoldColumn("Operator Name",
-                     "The operator that was called; empty where this side lacks the call."),
+                       "The operator that was called; empty where this side lacks the call."),
             PlainColumn("Input Shape", "Shapes of the operator's inputs."),
-            PlainColumn("Input Type", "Data types of the operator's inputs."), std::move(details_column),
-            sum_column}),
+            PlainColumn("Input Type", "Data types of the operator's inputs."),
+            std::move(details_column), sum_column}),
        {Difference("Diff " + sum.substr(last_word),
                    fmt::format("{} of the comparison minus that of the base.", what)),
         Growth("Diff Ratio", RatioMeaning(what))}},

@@ -111,6 +111,7 @@ class Accountant {
     for (std::size_t step = 0; step < windows.size(); ++step) {
       Fill(std::exchange(windows[step], {}), free, account_.steps[step]);
     }
+    account_.pieces.shrink_to_fit();  // comparisons keep those of both sides
     return std::move(account_);
   }
 

@@ -392,7 +392,8 @@ GraphExplainer::GraphExplainer(RankTrace& trace)
       outcomes_(replays_.size()),
       impl_(std::make_unique<Impl>(trace)) {
   for (const Replay& replay : replays_) {
-    trace.launches.replay[replay.launch] = static_cast<std::int32_t>(trace.graph_replays.Size());
+    trace.launches.replay.Stored()[replay.launch] =
+        static_cast<std::int32_t>(trace.graph_replays.Size());
     trace.graph_replays.Append({.start = trace.host_ops.start[replay.call],
                                 .dur = trace.host_ops.dur[replay.call],
                                 .track = trace.host_ops.track[replay.call],

@@ -149,6 +149,7 @@ void CallSites::FindFrames() {
     if (kind == LineKind::kOwn) own_frame_[row] = static_cast<std::int32_t>(row);
     if (kind == LineKind::kOfLibrary) library_frame_[row] = static_cast<std::int32_t>(row);
   }
+  frames_.ForgetTrees();
 }
 
 void CallSites::FindStacks() {

@@ -39,7 +39,7 @@ Nesting::Nesting(std::vector<NestSpan> spans)
   for (std::size_t i = 0; i < counts.size(); ++i) lists_[i].reserve(counts[i]);
   std::vector<std::int64_t> last(lists_.size(), kNone);
   for (const std::uint32_t span : in_order_) Add(span, last);
-  level_ = {};
+  std::vector<std::uint32_t>().swap(level_);
   LinkChildren();
 }
 
@@ -99,6 +99,12 @@ void Nesting::LinkChildren() {
     if (parent_[span] == kNone) continue;
     children_[next[static_cast<std::size_t>(parent_[span])]++] = span;
   }
+}
+
+void Nesting::ForgetTrees() {
+  for (auto* of_trees : {&in_order_, &roots_, &children_, &child_begin_})
+    std::vector<std::uint32_t>().swap(*of_trees);
+  std::vector<std::int32_t>().swap(parent_);
 }
 
 std::span<const std::uint32_t> Nesting::OnTrack(std::int32_t track) const {

@@ -54,15 +54,15 @@ class Decoder {
  private:
   std::vector<StringId>* Column(std::uint16_t field) const {
     if (field == kName) return &ops_.name;
-    if (field == kStack && Intersects(wanted_, Parts::kStacks)) return &ops_.stack;
+    if (field == kStack && Intersects(wanted_, Parts::kStacks)) return &ops_.stack.Stored();
     if (!Intersects(wanted_, Parts::kDetails)) return nullptr;
     switch (field) {
       case kTypes:
-        return &ops_.types;
+        return &ops_.types.Stored();
       case kShapes:
-        return &ops_.shapes;
+        return &ops_.shapes.Stored();
       case kStack:
-        return &ops_.stack;
+        return &ops_.stack.Stored();
       case kModules:
         return &ops_.modules;
       case kExtra:
@@ -108,11 +108,11 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
   texts.Intern(part.strings);
   texts.Translate(ops.name);
   if (Intersects(wanted, Parts::kDetails)) {
-    for (auto* column : {&ops.types, &ops.shapes, &ops.modules, &ops.extra}) {
+    for (auto* column : {&ops.types.Stored(), &ops.shapes.Stored(), &ops.modules, &ops.extra}) {
       texts.Translate(*column);
     }
   }
-  if (Intersects(wanted, Parts::kDetails | Parts::kStacks)) texts.Translate(ops.stack);
+  if (Intersects(wanted, Parts::kDetails | Parts::kStacks)) texts.Translate(ops.stack.Stored());
   ops.Reorder(RangesInOrder(ops.start, ops.dur));
   FindParents(ops);
 }

@@ -28,6 +28,8 @@ void AppendTables(Session& from, Session& session) {
   const auto map = [&](auto& column) {
     if constexpr (std::is_same_v<decltype(column), std::vector<StringId>&>) {
       for (StringId& text : column) text = texts[Index(text)];
+    } else if constexpr (std::is_same_v<decltype(column), RareColumn<StringId>&>) {
+      column.Map([&](StringId text) { return texts[Index(text)]; });
     }
   };
   const auto append = [&](auto& to, auto& more) {

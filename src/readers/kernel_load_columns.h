@@ -18,7 +18,7 @@ namespace mpa::readers {
 struct KernelCounter {
   std::string_view name, other_name;
   // Where it goes: one of these.
-  std::vector<TimeNs> Kernels::*time = nullptr;
+  RareColumn<TimeNs> Kernels::*time = nullptr;
   std::vector<std::int16_t> KernelLoads::*load = nullptr;  ///< how busy a unit was
   std::vector<TimeNs> KernelLoads::*load_time = nullptr;   ///< how long it worked
 };
@@ -54,7 +54,7 @@ inline CounterColumns CounterColumnsOf(std::string_view name, Kernels& kernels,
                                        KernelLoads* kernel_loads) {
   for (const KernelCounter& counter : kKernelCounters) {
     if (name.empty() || (name != counter.name && name != counter.other_name)) continue;
-    if (counter.time != nullptr) return {.times = &(kernels.*counter.time)};
+    if (counter.time != nullptr) return {.times = &(kernels.*counter.time).Stored()};
     if (kernel_loads == nullptr) return {};
     if (counter.load != nullptr) return {.loads = &(kernel_loads->*counter.load)};
     return {.times = &(kernel_loads->*counter.load_time)};

@@ -66,9 +66,9 @@ void ShowOps(Session& session, Tables wanted, TrackNumbers& tracks) {
   const bool stacks = details || Intersects(wanted, Tables::kOpStacks);
   raw::TorchOps& ops = session.ops;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
-    if (details) ops.shapes[i] = rewrite(ops.shapes[i], OnLines);
-    if (details) ops.types[i] = rewrite(ops.types[i], OnLines);
-    if (stacks) ops.stack[i] = rewrite(ops.stack[i], OnLines);
+    if (details) ops.shapes.Stored()[i] = rewrite(ops.shapes[i], OnLines);
+    if (details) ops.types.Stored()[i] = rewrite(ops.types[i], OnLines);
+    if (stacks) ops.stack.Stored()[i] = rewrite(ops.stack[i], OnLines);
   }
   SetTracks(ops, tracks, ops.track);
 }
@@ -135,10 +135,10 @@ void ShowCalls(Session& session, TrackNumbers& tracks) {
     calls.track[i] = tracks.Of(session.info.process, calls.thread[i]);
     calls.connection[i] = static_cast<std::int64_t>(i);
     if (runs_model) {
-      calls.item[i] = StringId::kEmpty;
-      calls.model[i] = static_cast<std::int64_t>(calls.item_id[i]);
+      calls.item.Stored()[i] = StringId::kEmpty;
+      calls.model.Stored()[i] = static_cast<std::int64_t>(calls.item_id[i]);
     } else {
-      calls.request[i] = -1;
+      calls.request.Stored()[i] = -1;
     }
   }
 }

@@ -74,8 +74,8 @@ void ShowTasks(const LaunchOf& launch, Session& session) {
     tasks.type[i] = raw::TimelineTaskType(session, i);
     tasks.link[i] = launch.task[i];
     tasks.connection[i] = tasks.call[i];
-    if (tasks.model[i] == raw::kNoModel) tasks.model[i] = -1;
-    tasks.direction[i] = CopyDirectionOf(tasks.copy_direction[i]);
+    if (tasks.model[i] == raw::kNoModel) tasks.model.Stored()[i] = -1;
+    tasks.direction.Stored()[i] = CopyDirectionOf(tasks.copy_direction[i]);
   }
   tasks.number = tasks.task_id;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace mpa::test {
@@ -40,7 +41,8 @@ class Promises {
     }
   }
 
-  void Times(std::string_view column, const std::vector<TimeNs>& times) {
+  template <typename Column>
+  void Times(std::string_view column, const Column& times) {
     for (std::size_t i = 0; i < times.size(); ++i) {
       Expect(IsTime(times[i]), column, i, "is beyond all times");
     }
@@ -55,8 +57,8 @@ class Promises {
   }
 
   // Numbers from `least` to kMax.
-  void Amounts(std::string_view column, const std::vector<std::int64_t>& numbers,
-               std::int64_t least) {
+  template <typename Column>
+  void Amounts(std::string_view column, const Column& numbers, std::int64_t least) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       Expect(numbers[i] >= least && numbers[i] <= kMax, column, i, "is no amount");
     }
@@ -69,13 +71,14 @@ class Promises {
     if (!holds && breach_.empty()) breach_ = fmt::format("{}[{}] {}", what, row, breach);
   }
 
-  void Texts(std::string_view table, const std::vector<StringId>& texts) {
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      Expect(Index(texts[i]) < trace_.strings.Size(), table, i, "has a text that is not there");
+  template <typename Column>
+  void Texts(std::string_view table, const Column& column) {
+    if constexpr (std::is_same_v<typename Column::value_type, StringId>) {
+      for (std::size_t i = 0; i < column.size(); ++i) {
+        Expect(Index(column[i]) < trace_.strings.Size(), table, i, "has a text that is not there");
+      }
     }
   }
-  template <typename T>
-  void Texts(std::string_view, const std::vector<T>&) {}
 
   const RankTrace& trace_;
   std::string breach_;

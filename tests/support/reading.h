@@ -37,8 +37,8 @@ inline RankTrace ReadFile(FileKind kind, const std::filesystem::path& path,
 }
 
 /// The texts of a column of names.
-inline std::vector<std::string> ColumnTexts(const RankTrace& trace,
-                                            const std::vector<StringId>& column) {
+template <typename Column>
+std::vector<std::string> ColumnTexts(const RankTrace& trace, const Column& column) {
   std::vector<std::string> texts;
   texts.reserve(column.size());
   for (const StringId id : column) texts.emplace_back(trace.strings.View(id));

@@ -40,12 +40,12 @@ concept PlainStruct = std::is_class_v<T> && std::is_aggregate_v<T> && !fields::k
 template <PlainStruct T>
 inline constexpr std::size_t kFields = fields::Count<T>();
 
-/// What `visit` makes of all fields of `record`, in the order of their declaration; at most 36.
+/// What `visit` makes of all fields of `record`, in the order of their declaration; at most 37.
 template <typename T, typename Visitor>
 requires PlainStruct<std::remove_const_t<T>>
 constexpr decltype(auto) VisitFields(T& record, Visitor&& visit) {
   constexpr std::size_t kCount = kFields<std::remove_const_t<T>>;
-  static_assert(kCount >= 1 && kCount <= 36, "FieldsOf: at most 36 fields");
+  static_assert(kCount >= 1 && kCount <= 37, "FieldsOf: at most 37 fields");
 #define MPA_FIELDS(count, ...)       \
   if constexpr (kCount == (count)) { \
     auto& [__VA_ARGS__] = record;    \
@@ -97,12 +97,14 @@ constexpr decltype(auto) VisitFields(T& record, Visitor&& visit) {
              bb, cc, dd, ee, ff, gg, hh, ii)
   MPA_FIELDS(36, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
              bb, cc, dd, ee, ff, gg, hh, ii, jj)
+  MPA_FIELDS(37, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk)
   {}
   // clang-format on
 #undef MPA_FIELDS
 }
 
-/// References to all fields of `record`, in the order of their declaration; at most 36.
+/// References to all fields of `record`, in the order of their declaration; at most 37.
 template <typename T>
 requires PlainStruct<std::remove_const_t<T>>
 constexpr auto FieldsOf(T& record) {

@@ -26,11 +26,11 @@ struct DeviceTaskFields {
   Of<std::int64_t> link = Initially{-1};
   /// The fraction of the duration that `dur` cannot hold, in ns: some versions write finer
   /// durations.
-  Of<double> dur_rest{};
-  Of<std::int64_t> connection = Initially{-1};  ///< the host call that launched it, see HostCalls
-  Of<std::int64_t> model = Initially{-1};       ///< compiled model or graph that it is part of
+  Of<Rare<double>> dur_rest{};
+  Of<std::int64_t> connection = Initially{-1};   ///< the host call that launched it, see HostCalls
+  Of<Rare<std::int64_t>> model = Initially{-1};  ///< compiled model or graph that it is part of
   Of<std::int64_t> number = Initially{-1};  ///< on its stream; of a graph the same in each replay
-  Of<CopyDirection> direction{};            ///< of a copy, where the capture tells
+  Of<Rare<CopyDirection>> direction{};      ///< of a copy, where the capture tells
 };
 struct DeviceTasks : Table<DeviceTaskFields> {};
 
@@ -42,13 +42,13 @@ template <template <typename> class Of>
 struct DeviceRunFields {
   Of<TimeNs> start{}, dur{};
   Of<StringId> name{};
-  Of<bool> is_collective{};                     ///< else a kernel
-  Of<std::int64_t> connection = Initially{-1};  ///< see HostCalls
-  Of<std::int64_t> model = Initially{-1};       ///< -1: launched by itself, not as part of a model
-  Of<std::int64_t> pid =
+  Of<bool> is_collective{};                      ///< else a kernel
+  Of<std::int64_t> connection = Initially{-1};   ///< see HostCalls
+  Of<Rare<std::int64_t>> model = Initially{-1};  ///< -1: launched by itself, not as part of a model
+  Of<Rare<std::int64_t>> pid =
       Initially{-1};  ///< process that owns the work; -1: the capture does not say
-  Of<std::int64_t> device = Initially{-1};  ///< number of the device
-  Of<std::int64_t> stream = Initially{-1};  ///< of a kernel
+  Of<Rare<std::int64_t>> device = Initially{-1};  ///< number of the device
+  Of<std::int64_t> stream = Initially{-1};        ///< of a kernel
 };
 struct DeviceRuns : Table<DeviceRunFields> {};
 
@@ -109,20 +109,20 @@ struct KernelFields {
   Of<StringId> core{};
   Of<StringId> shapes{};  ///< of the inputs, "\"32,3,224,224\""
   // More of the tensors, one after the other, separated by ';'.
-  Of<StringId> input_types{};     ///< "FLOAT16;DT_BF16"
-  Of<StringId> input_formats{};   ///< "FORMAT_ND;NCHW;FRACTAL_NZ"
-  Of<StringId> output_shapes{};   ///< as `shapes`
-  Of<StringId> output_formats{};  ///< as `input_formats`
-  Of<StringId> hf32{};            ///< whether FP32 is multiplied as HF32: YES, NO
+  Of<Rare<StringId>> input_types{};     ///< "FLOAT16;DT_BF16"
+  Of<Rare<StringId>> input_formats{};   ///< "FORMAT_ND;NCHW;FRACTAL_NZ"
+  Of<Rare<StringId>> output_shapes{};   ///< as `shapes`
+  Of<Rare<StringId>> output_formats{};  ///< as `input_formats`
+  Of<Rare<StringId>> hf32{};            ///< whether FP32 is multiplied as HF32: YES, NO
   Of<std::int64_t> task_id = Initially{-1};
   Of<std::int64_t> stream = Initially{-1};
-  Of<std::int64_t> link = Initially{-1};  ///< see Launches
-  Of<std::int32_t> step = Initially{-1};  ///< step id that the profiler wrote beside the kernel
-  Of<TimeNs> aic_total = Initially{-1};   ///< cube core busy (aicore_time, aic_total_time)
-  Of<TimeNs> aic_mac = Initially{-1};     ///< matrix unit busy (aic_mac_time, mac_time)
-  Of<TimeNs> aic_mte2 = Initially{-1};    ///< loads into the cube core
-  Of<TimeNs> aiv_total = Initially{-1};   ///< vector core busy (aiv_time, aiv_total_time)
-  Of<TimeNs> aiv_vec = Initially{-1};     ///< vector unit busy
+  Of<std::int64_t> link = Initially{-1};        ///< see Launches
+  Of<Rare<std::int32_t>> step = Initially{-1};  ///< that the profiler wrote beside the kernel
+  Of<Rare<TimeNs>> aic_total = Initially{-1};   ///< cube core busy (aicore_time, aic_total_time)
+  Of<Rare<TimeNs>> aic_mac = Initially{-1};     ///< matrix unit busy (aic_mac_time, mac_time)
+  Of<Rare<TimeNs>> aic_mte2 = Initially{-1};    ///< loads into the cube core
+  Of<Rare<TimeNs>> aiv_total = Initially{-1};   ///< vector core busy (aiv_time, aiv_total_time)
+  Of<Rare<TimeNs>> aiv_vec = Initially{-1};     ///< vector unit busy
 };
 struct Kernels : Table<KernelFields> {};
 
@@ -245,16 +245,17 @@ struct CommTaskFields {
   Of<std::int32_t> group = Initially{-1};
   Of<std::int64_t> plane = Initially{-1};
   Of<std::int64_t> op_id = Initially{-1};  ///< of its communication; -1: only the times relate them
-  Of<double> dur_rest{};                   ///< see DeviceTasks
+  Of<Rare<double>> dur_rest{};             ///< see DeviceTasks
   /// Ranks are numbers within the group. A wait names the rank that it waits for; -1 if there is
   /// none or the capture does not say.
   Of<std::int32_t> own_rank = Initially{-1}, peer = Initially{-1};
   Of<std::int64_t> bytes = Initially{-1};
-  Of<StringId> transport{};  ///< "SDMA", "RDMA", "LOCAL"
-  Of<StringId> link_type{};  ///< "HCCS", "ON_CHIP", "PCIE", "ROCE", ...
-  Of<StringId> rdma_type{};  ///< "RDMA_SEND_PAYLOAD", "RDMA_SEND_NOTIFY"; not in text captures
-  Of<std::int64_t> notify = Initially{-1};  ///< the signal that is sent or awaited
-  Of<std::int64_t> stream = Initially{-1};
+  Of<StringId> transport{};        ///< "SDMA", "RDMA", "LOCAL"
+  Of<Rare<StringId>> link_type{};  ///< "HCCS", "ON_CHIP", "PCIE", "ROCE", ...
+  /// "RDMA_SEND_PAYLOAD", "RDMA_SEND_NOTIFY"; not in text captures.
+  Of<Rare<StringId>> rdma_type{};
+  Of<Rare<std::int64_t>> notify = Initially{-1};  ///< the signal that is sent or awaited
+  Of<Rare<std::int64_t>> stream = Initially{-1};
 };
 struct CommTasks : Table<CommTaskFields> {};
 

@@ -24,12 +24,12 @@ struct HostOpFields {
   Of<StringId> name{};
   Of<std::int32_t> track = Initially{-1};
   // Details; "N/A" where the capture has none.
-  Of<StringId> shapes{};  ///< "32,3,224,224;\r\n;\r\n", on GPUs "[[32, 3, 224, 224], [], []]"
-  Of<StringId> types{};   ///< of the inputs, "float;\r\nScalar;\r\nScalar"
-  Of<StringId> stack{};   ///< Python call stack, innermost first: "train.py(90): step;\r\n..."
+  Of<Rare<StringId>> shapes{};  ///< "32,3,224,224;\r\n;\r\n", on GPUs "[[32, 3, 224, 224], [], []]"
+  Of<Rare<StringId>> types{};   ///< of the inputs, "float;\r\nScalar;\r\nScalar"
+  Of<Rare<StringId>> stack{};  ///< Python call stack, innermost first: "train.py(90): step;\r\n..."
   /// It ran when the graph was captured that a call of this capture replays: its times say its
   /// place within that call, and nothing about the host. See GraphReplays.
-  Of<bool> replayed{};
+  Of<Rare<bool>> replayed{};
 };
 struct HostOps : Table<HostOpFields> {};
 
@@ -90,10 +90,11 @@ struct HostCallFields {
   Of<TimeNs> start{}, dur{};
   Of<StringId> name{};  ///< "<Level>@<name>": Node@launch, Model@ModelExecute
   Of<std::int32_t> track =
-      Initially{-1};    ///< the thread, the same as that of its framework operators
-  Of<StringId> item{};  ///< of a launch the operator; not in databases
-  Of<std::int64_t> model = Initially{-1};  ///< of Model@ModelExecute the model; not in databases
-  Of<std::int64_t> request =
+      Initially{-1};          ///< the thread, the same as that of its framework operators
+  Of<Rare<StringId>> item{};  ///< of a launch the operator; not in databases
+  Of<Rare<std::int64_t>> model =
+      Initially{-1};  ///< of Model@ModelExecute the model; not in databases
+  Of<Rare<std::int64_t>> request =
       Initially{-1};  ///< of Model@ModelExecute the iteration of the model, likewise
   Of<std::int64_t> connection =
       Initially{-1};  ///< device work that it launched carries the same, see DeviceRuns
@@ -124,11 +125,11 @@ struct LauncheFields {
   Of<std::int64_t> link = Initially{-1};
   Of<TimeNs> host_time{};                       ///< start of the launching host operator
   Of<std::int32_t> host_track = Initially{-1};  ///< thread that launched
-  Of<TimeNs> device_time =
+  Of<Rare<TimeNs>> device_time =
       Initially{-1};  ///< start of the device work; -1: only `link` identifies it
-  Of<std::int64_t> stream =
+  Of<Rare<std::int64_t>> stream =
       Initially{-1};  ///< stream of the device work, when device_time is known
-  Of<std::int32_t> replay = Initially{-1};  ///< row of GraphReplays of which the work is part
+  Of<Rare<std::int32_t>> replay = Initially{-1};  ///< row of GraphReplays of which the work is part
 };
 struct Launches : Table<LauncheFields> {};
 

@@ -10,15 +10,38 @@
 
 #include "mpa/base/fields.h"
 #include "mpa/base/rows_by.h"
+#include "mpa/model/rare_column.h"
 #include "mpa/model/string_pool.h"
 
 namespace mpa {
 
+/// Of<Rare<T>> is a value that many captures do not have, or the same everywhere: see RareColumn.
+template <typename T>
+struct Rare {};
+
+namespace tables {
+
+template <typename T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+
+template <typename T>
+struct Field {
+  using Cell = T;
+  using Column = std::vector<Stored<T>>;
+};
+template <typename T>
+struct Field<Rare<T>> {
+  using Cell = T;
+  using Column = RareColumn<Stored<T>>;
+};
+
+}  // namespace tables
+
 /// What `Of<T>` is in the fields of a table: a value in its rows, a vector of them in the table.
 template <typename T>
-using InRow = T;
+using InRow = typename tables::Field<T>::Cell;
 template <typename T>
-using InTable = std::vector<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>>;
+using InTable = typename tables::Field<T>::Column;
 
 /// The value of a field of new rows where it is not zero or empty.
 template <typename Value>
@@ -56,7 +79,7 @@ void MapTexts(Row& row, Texts& texts) {
 ///     struct Copies : Table<CopyFields> {};
 ///
 /// Several declarations make one table: Table<HostOpFields, TorchOpFields> has the columns of both.
-/// Columns are plain vectors of equal length; row i is the i-th element of each. Times are
+/// Columns are vectors of equal length, or like them; row i is the i-th element of each. Times are
 /// nanoseconds. Missing values are -1 or the empty text unless said otherwise.
 template <template <template <typename> class> class... Fields>
 struct Table : Fields<InTable>... {
@@ -84,7 +107,10 @@ struct Table : Fields<InTable>... {
   /// Appends all rows of another table of the same kind; both must use the same string pool.
   void AppendAll(const Table& other) {
     ForEachPair(Columns(), other.Columns(), [](auto& column, const auto& more) {
-      column.insert(column.end(), more.begin(), more.end());
+      if constexpr (requires { column.Append(more); })
+        column.Append(more);
+      else
+        column.insert(column.end(), more.begin(), more.end());
     });
   }
 
@@ -160,6 +186,10 @@ struct Table : Fields<InTable>... {
     gathered.reserve(rows.size());
     for (const std::size_t row : rows) gathered.push_back(column[row]);
     column = std::move(gathered);
+  }
+  template <typename T>
+  static void Gather(RareColumn<T>& column, const std::vector<std::size_t>& rows) {
+    column.Gather(rows);
   }
 };
 

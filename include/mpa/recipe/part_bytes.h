@@ -129,10 +129,11 @@ class PartReader {
     column_.resize(count);
     part_bytes::Unpack(bytes_, column_);
   }
+  /// Fails, or returns false, for a number that the field cannot have.
   template <typename T>
-  static void Assign(std::uint64_t number, T& value);
+  static bool Assign(std::uint64_t number, T& value);
   template <typename T>
-  static void AssignNumber(std::uint64_t number, T& value);
+  static bool AssignNumber(std::uint64_t number, T& value);
   /// Fails when `number` is larger.
   static void CheckEnum(std::uint64_t number, std::uint64_t last);
   static void CheckFinite(double value);
@@ -188,14 +189,17 @@ void PartReader::TakeColumn(std::vector<Row>& rows, FieldOf field_of) {
   using T = std::remove_cvref_t<decltype(field_of(rows[0]))>;
   if constexpr (part_bytes::Field<T>) {
     TakeNumbers(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) Assign(column_[i], field_of(rows[i]));
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      is_in_range &= Assign(column_[i], field_of(rows[i]));
+    CheckRange(is_in_range);
   } else {
     part_bytes::ForEachField<T>(field_of, [&](auto inner) { TakeColumn(rows, inner); });
   }
 }
 
 template <typename T>
-void PartReader::Assign(std::uint64_t number, T& value) {
+bool PartReader::Assign(std::uint64_t number, T& value) {
   if constexpr (std::same_as<T, bool>) {
     CheckTruth(number);
     value = number == 1;
@@ -209,16 +213,17 @@ void PartReader::Assign(std::uint64_t number, T& value) {
     CheckTime(static_cast<std::int64_t>(number));
     value = static_cast<std::int64_t>(number);
   } else {
-    if constexpr (std::same_as<T, std::int64_t>) CheckTime(static_cast<std::int64_t>(number));
-    AssignNumber(number, value);
+    bool is_in_range = AssignNumber(number, value);
+    if constexpr (std::same_as<T, std::int64_t>) is_in_range = IsTime(value);
+    return is_in_range;
   }
+  return true;
 }
 
 template <typename T>
-void PartReader::AssignNumber(std::uint64_t number, T& value) {
-  if constexpr (sizeof(T) < sizeof(number))
-    CheckRange(std::in_range<T>(static_cast<std::int64_t>(number)));
+bool PartReader::AssignNumber(std::uint64_t number, T& value) {
   value = static_cast<T>(number);
+  return sizeof(T) == sizeof(number) || std::in_range<T>(static_cast<std::int64_t>(number));
 }
 
 template <typename T>
@@ -296,7 +301,10 @@ void PartReader::Take(T& value) {
     } else if constexpr (part_bytes::Packed<Item>) {
       value.resize(ReadSize(part_bytes::kBlock));
       TakeNumbers(value.size());
-      for (std::size_t i = 0; i < value.size(); ++i) AssignNumber(column_[i], value[i]);
+      bool is_in_range = true;
+      for (std::size_t i = 0; i < value.size(); ++i)
+        is_in_range &= AssignNumber(column_[i], value[i]);
+      CheckRange(is_in_range);
     } else if constexpr (RowInColumns<Item>) {
       value.resize(ReadSize(part_bytes::kBlock));
       TakeColumn(

@@ -41,18 +41,19 @@ class EngineHost : Finder {
     std::array<TimeNs, kActivities.size() + 1> of_activity{};  // the last: not recorded
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
+      if (part.between.empty()) continue;
       std::vector<double> between(part.shares.size(), 0);  // the share of it that counts
-      for (std::size_t i = 0; i < part.shares.size(); ++i) {
+      for (std::size_t i = 0; i < part.between.size(); ++i) {
         const HostShare& share = part.shares[i];
+        const TimeNs of_server = part.between[i];
         const std::int32_t step = job_.StepOfEdge(rank, share.edge);
-        if (share.between <= 0 || step < 0 || !IsOf(kServeHost.categories, share.category))
-          continue;
+        if (of_server <= 0 || step < 0 || !IsOf(kServeHost.categories, share.category)) continue;
         candidate.what_if.expect.waits.push_back(
-            {job_.graph.first_edge[rank] + share.edge, share.between});
+            {job_.graph.first_edge[rank] + share.edge, of_server});
         if (!job_.Counts(step)) continue;
-        between[i] = Share(share.between, share.time);
-        time += share.between;
-        if (share.category == TimeCategory::kHostIdle) of_activity.back() += share.between;
+        between[i] = Share(of_server, share.time);
+        time += of_server;
+        if (share.category == TimeCategory::kHostIdle) of_activity.back() += of_server;
       }
       for (const HostPlace& place : part.places) {
         const std::string& name = part.names[place.name];

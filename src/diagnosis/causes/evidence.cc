@@ -174,20 +174,17 @@ class WorkOfRanks {
     const HostShare& share = part.shares[number];
     const double of_share = is_excess_ ? Share(less, share.time) : 1;
     TimeNs rest = ShareOf(share.time, of_share);
-    auto place = std::lower_bound(
-        part.places.begin(), part.places.end(), number,
-        [](const HostPlace& row, std::uint32_t wanted) { return row.share < wanted; });
-    for (; place != part.places.end() && place->share == number; ++place) {
-      const TimeNs time = ShareOf(place->time, of_share);
+    index_.Of(rank).places.ForEachOf(number, [&](const HostPlace& place) {
+      const TimeNs time = ShareOf(place.time, of_share);
       places_.Add(rank, share.category == TimeCategory::kGarbage ? "garbage" : "host",
-                  {.name = part.names[place->name],
-                   .line = part.names[place->line],
-                   .start = place->start,
-                   .dur = place->longest,
+                  {.name = part.names[place.name],
+                   .line = part.names[place.line],
+                   .start = place.start,
+                   .dur = place.longest,
                    .time = time,
-                   .count = place->count});
+                   .count = place.count});
       rest -= time;
-    }
+    });
     places_.AddRest(rank, std::max<TimeNs>(0, rest));
   }
 

@@ -37,10 +37,11 @@ class GraphIndex {
  public:
   struct OfRank {
     explicit OfRank(const RankDiagnosis& part)
-        : shares(part.shares), blocked(part.blocked), gaps(part.gaps) {}
+        : shares(part.shares), blocked(part.blocked), gaps(part.gaps), places(part.places) {}
     RowsByEdge<HostShare> shares;
     RowsByEdge<BlockedPart> blocked;
     RowsByEdge<SilentGap> gaps;
+    HostPlaces::Reader places;
   };
   struct OfOperation {
     std::size_t operation = 0, member = 0;
@@ -76,7 +77,7 @@ class GraphIndex {
     if (local >= job_.Part(rank).graph.edges.size()) return std::nullopt;
     return std::pair{rank, local};
   }
-  const OfRank& Of(RankIndex rank) {
+  OfRank& Of(RankIndex rank) {
     if (!ranks_[rank]) ranks_[rank].emplace(job_.Part(rank));
     return *ranks_[rank];
   }

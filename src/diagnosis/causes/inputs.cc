@@ -102,13 +102,16 @@ bool CopiesAsNeeded(const AdviceFacts& facts) {
 
 void NoteLoaders(const Job& job, AdviceFacts& facts) {
   for (const DiagnosedRank& rank : job.ranks) {
-    for (const HostPlace& place : rank.part->places) {
-      if (rank.part->shares[place.share].category != TimeCategory::kDataLoader) continue;
-      const std::string& name = rank.part->names[place.name];
-      if (name.find("_SingleProcessDataLoaderIter") != std::string::npos)
-        facts.loading += place.time;
-      if (name.find("_MultiProcessingDataLoaderIter") != std::string::npos)
-        facts.waiting_for_workers += place.time;
+    HostPlaces::Reader places(rank.part->places);
+    for (std::uint32_t share = 0; share < rank.part->shares.size(); ++share) {
+      if (rank.part->shares[share].category != TimeCategory::kDataLoader) continue;
+      places.ForEachOf(share, [&](const HostPlace& place) {
+        const std::string& name = rank.part->names[place.name];
+        if (name.find("_SingleProcessDataLoaderIter") != std::string::npos)
+          facts.loading += place.time;
+        if (name.find("_MultiProcessingDataLoaderIter") != std::string::npos)
+          facts.waiting_for_workers += place.time;
+      });
     }
   }
 }

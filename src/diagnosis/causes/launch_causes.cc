@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -205,6 +206,7 @@ class LaunchCauses : Finder {
     const RankDiagnosis& part = job_.Part(rank);
     const std::vector<Interval> blocked = TimesOfBlockedCalls(part);
     const HostStretches stretches(job_, rank);
+    HostPlaces::Reader places(part.places);
     const bool tells_calls = part.has_calls && part.source != kGpuSource;
     const std::map<NameId, TimeNs> of_like =
         tells_calls ? UsualCallsOf(part) : std::map<NameId, TimeNs>{};
@@ -215,9 +217,10 @@ class LaunchCauses : Finder {
         const HostShare& row = part.shares[i];
         if (row.category != category || row.starts_up || stretches.IsBehindAll(row) ||
             static_cast<double>(row.time) <
-                job_.thresholds[kStallRatio] * static_cast<double>(usual) ||
-            !IsSingleCall(part, i) || (tells_calls && !IsUnusual(part, i, of_like)))
+                job_.thresholds[kStallRatio] * static_cast<double>(usual))
           continue;
+        const std::optional<HostPlace> longest = LongestOf(places, i);
+        if (!IsSingleCall(longest, row) || (tells_calls && !IsUnusual(longest, of_like))) continue;
         const TimeNs done = part.graph.nodes[part.graph.edges[row.edge].node].start;
         if (IsWithin(blocked, done)) continue;
         stalls.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - usual});
@@ -229,27 +232,18 @@ class LaunchCauses : Finder {
     return stalls;
   }
 
-  static std::vector<HostPlace>::const_iterator FirstPlaceOf(const RankDiagnosis& part,
-                                                             std::uint32_t share) {
-    return std::lower_bound(
-        part.places.begin(), part.places.end(), share,
-        [](const HostPlace& row, std::uint32_t wanted) { return row.share < wanted; });
-  }
-
-  // The longest call of a stretch; null: none has a name.
-  static const HostPlace* LongestOf(const RankDiagnosis& part, std::uint32_t share) {
-    const HostPlace* longest = nullptr;
-    for (auto place = FirstPlaceOf(part, share);
-         place != part.places.end() && place->share == share; ++place) {
-      if (longest == nullptr || place->longest > longest->longest) longest = &*place;
-    }
+  // The longest call of a stretch; empty: none has a name.
+  static std::optional<HostPlace> LongestOf(HostPlaces::Reader& places, std::uint32_t share) {
+    std::optional<HostPlace> longest;
+    places.ForEachOf(share, [&](const HostPlace& place) {
+      if (!longest || place.longest > longest->longest) longest = place;
+    });
     return longest;
   }
 
   // Many short calls without a launch take long as well, but none of them stands still.
-  static bool IsSingleCall(const RankDiagnosis& part, std::uint32_t share) {
-    const HostPlace* longest = LongestOf(part, share);
-    return longest == nullptr || 2 * longest->longest >= part.shares[share].time;
+  static bool IsSingleCall(const std::optional<HostPlace>& longest, const HostShare& share) {
+    return !longest || 2 * longest->longest >= share.time;
   }
 
   // How long calls of a name take, by their median, of those that a step has several of.
@@ -265,10 +259,9 @@ class LaunchCauses : Finder {
   }
 
   // An operator that always takes long does not stand still.
-  bool IsUnusual(const RankDiagnosis& part, std::uint32_t share,
+  bool IsUnusual(const std::optional<HostPlace>& longest,
                  const std::map<NameId, TimeNs>& of_like) const {
-    const HostPlace* longest = LongestOf(part, share);
-    if (longest == nullptr || longest->longest < Whole(job_.thresholds[kStallNs])) return false;
+    if (!longest || longest->longest < Whole(job_.thresholds[kStallNs])) return false;
     const auto like = of_like.find(longest->name);
     return like == of_like.end() ||
            static_cast<double>(longest->longest) >=
@@ -298,7 +291,8 @@ class LaunchCauses : Finder {
     if (!CanCompare(job_, peers.size()) || own == 0) return 1;
     std::vector<TimeNs> times;
     for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
-    return static_cast<double>(std::min(own, LowerQuartile(std::move(times)))) / static_cast<double>(own);
+    return static_cast<double>(std::min(own, LowerQuartile(std::move(times)))) /
+           static_cast<double>(own);
   }
 
   // All hosts would have to launch faster. Launches come in bursts, so only those for which the

@@ -73,26 +73,33 @@ class MissedGraphs : Finder {
 
  private:
   // What surrounds the model, sampling say, is the same with a graph.
-  static TimeNs OfModel(const HostShare& row) { return row.time - row.between; }
+  template <typename Visit>
+  void ForEachOfModel(RankIndex rank, Visit visit) const {
+    const RankDiagnosis& part = job_.Part(rank);
+    for (std::size_t i = 0; i < part.shares.size(); ++i) {
+      const TimeNs around = part.between.empty() ? 0 : part.between[i];
+      visit(part.shares[i].edge, part.shares[i].time - around);
+    }
+  }
 
   // By step.
   std::vector<TimeNs> HostWork(RankIndex rank) const {
     std::vector<TimeNs> work(job_.steps, 0);
-    for (const HostShare& row : job_.Part(rank).shares) {
-      const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-      if (job_.Holds(step)) work[static_cast<std::size_t>(step)] += OfModel(row);
-    }
+    ForEachOfModel(rank, [&](std::uint32_t edge, TimeNs time) {
+      const std::int32_t step = job_.StepOfEdge(rank, edge);
+      if (job_.Holds(step)) work[static_cast<std::size_t>(step)] += time;
+    });
     return work;
   }
 
   void TakeFromHost(RankIndex rank, const std::map<std::int32_t, double>& missed,
                     Removal& removal) const {
-    for (const HostShare& row : job_.Part(rank).shares) {
-      const auto found = missed.find(job_.StepOfEdge(rank, row.edge));
-      if (found == missed.end()) continue;
-      if (const TimeNs less = ShareOf(OfModel(row), found->second); less > 0)
-        removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
-    }
+    ForEachOfModel(rank, [&](std::uint32_t edge, TimeNs time) {
+      const auto found = missed.find(job_.StepOfEdge(rank, edge));
+      if (found == missed.end()) return;
+      if (const TimeNs less = ShareOf(time, found->second); less > 0)
+        removal.waits.push_back({job_.graph.first_edge[rank] + edge, less});
+    });
   }
 
   // What is usual for a step that decodes with a graph; -1: unknown.

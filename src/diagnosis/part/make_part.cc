@@ -65,6 +65,7 @@ class PartMaker {
     AddSteps();
     std::vector<HostStretch> stretches;
     part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);
+    stretches.shrink_to_fit();
     // Independent of each other: the last rank of a job to be read has idle cores beside it.
     const std::array<std::function<void()>, 3> pieces = {
         [&] {
@@ -95,7 +96,6 @@ class PartMaker {
     part_.graph.nodes.shrink_to_fit();
     part_.graph.edges.shrink_to_fit();
     part_.shares.shrink_to_fit();
-    part_.places.shrink_to_fit();
     return std::move(part_);
   }
 
@@ -157,7 +157,12 @@ class PartMaker {
       part.end = step.window.end;
       for (std::size_t category = 0; category < kTimeCategories; ++category)
         part.categories.push_back(step.categories[static_cast<TimeCategory>(category)]);
+      for (const Piece& piece : account_.PiecesOf(step)) {
+        if (piece.category == TimeCategory::kUnsplit)
+          part.unsplit.push_back({static_cast<std::uint32_t>(piece.row), piece.begin, piece.end});
+      }
     }
+    std::vector<Piece>().swap(account_.pieces);  // many, of which nothing else is needed
   }
 
   // While the device did what was launched before the capture, no step waited.
@@ -278,18 +283,18 @@ class PartMaker {
       if (found != number.end()) row.step = part_.IdOfStep(part_.operations[found->second].step);
     }
     AddTransfers(trace_, number, names_, part_);
-    AddUnsplit(number);
+    for (StepPart& step : part_.steps) NumberUnsplit(number, step.unsplit);
   }
 
-  void AddUnsplit(const std::unordered_map<std::int32_t, std::uint32_t>& number) {
-    for (std::size_t step = 0; step < account_.steps.size(); ++step) {
-      for (const Piece& piece : account_.PiecesOf(account_.steps[step])) {
-        if (piece.category != TimeCategory::kUnsplit) continue;
-        const auto found = number.find(piece.row);
-        if (found != number.end())
-          part_.steps[step].unsplit.push_back({found->second, piece.begin, piece.end});
-      }
+  // Until then they have the rows of the communications.
+  static void NumberUnsplit(const std::unordered_map<std::int32_t, std::uint32_t>& number,
+                            std::vector<UnsplitPiece>& pieces) {
+    std::vector<UnsplitPiece> numbered;
+    for (const UnsplitPiece& piece : pieces) {
+      const auto found = number.find(static_cast<std::int32_t>(piece.collective));
+      if (found != number.end()) numbered.push_back({found->second, piece.begin, piece.end});
     }
+    pieces = std::move(numbered);
   }
 
   const RankTrace& trace_;
@@ -394,6 +399,7 @@ void CheckPart(const RankDiagnosis& part) {
   for (const HostShare& share : part.shares) {
     Require(share.edge < graph.edges.size() && IsDuration(share.time));
   }
+  Require(part.between.empty() || part.between.size() == part.shares.size());
   for (const KernelOrigin& origin : part.origins)
     Require(is_node(origin.node) && is_name(origin.op) && is_name(origin.line));
   for (const KernelOperators::Row& row : part.operators.rows)

@@ -22,9 +22,10 @@ std::int64_t BytesOf(const std::vector<Row>& rows, std::size_t beside = 0) {
 std::int64_t BytesBesideOutline(const RankDiagnosis& part) {
   const RankGraph& graph = part.graph;
   return BytesOf(graph.nodes, kOfNode) + BytesOf(graph.edges, kOfEdge) + BytesOf(part.kinds) +
-         BytesOf(part.origins) + BytesOf(part.shares, kOfShare) + BytesOf(part.places) +
-         BytesOf(part.gaps) + BytesOf(part.blocked) + BytesOf(part.transfers) +
-         BytesOf(part.long_tasks) + BytesOf(part.operators.of_node);
+         BytesOf(part.origins) + BytesOf(part.shares, kOfShare) + BytesOf(part.between) +
+         static_cast<std::int64_t>(part.places.Bytes()) + BytesOf(part.gaps) +
+         BytesOf(part.blocked) + BytesOf(part.transfers) + BytesOf(part.long_tasks) +
+         BytesOf(part.operators.of_node);
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ class ShareMaker {
       part_.shares.push_back({.edge = stretch.edge,
                               .category = static_cast<TimeCategory>(category),
                               .in_optimizer = Contains(optimizer_, stretch.begin),
-                              .time = times_[category],
-                              .between = between_[category]});
+                              .time = times_[category]});
+      if (!named_.empty()) part_.between.push_back(between_[category]);
       while (next != found_.end() && next->category < static_cast<TimeCategory>(category)) ++next;
       while (next != found_.end() && next->category == static_cast<TimeCategory>(category))
         next = AddPlace(share, next);

@@ -72,10 +72,11 @@ Intervals ClearingSpans(const RankTrace& trace) {
 RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset,
                          std::vector<HostStretch>& host) {
   GraphDraft draft(trace, host_offset);
-  // A launch and a piece of queued work have two nodes or three each, and hardly more edges.
+  // A launch and a piece of queued work have two nodes or three each, and hardly more edges; work
+  // of the device waits for its launch, and for the work before it.
   const std::size_t expected = 3 * (draft.found.launches.size() + trace.queued_work.Size());
   draft.graph.nodes.reserve(expected);
-  draft.graph.edges.reserve(expected);
+  draft.graph.edges.reserve(expected + 2 * draft.found.items.size());
   const HostChain chain = AddHost(draft, host);
   AddBlockedCalls(draft, chain, AddDevice(draft, chain), host);
   return std::move(draft.graph);

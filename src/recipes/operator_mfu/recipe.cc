@@ -195,11 +195,11 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
 
 // Current versions record them at Level0, too. Of GPUs operators have them, not kernels.
 bool HasShapes(const RankTrace& trace) {
-  const std::vector<StringId>& shapes =
-      trace.device == DeviceKind::kGpu ? trace.host_ops.shapes : trace.kernels.shapes;
-  return std::ranges::any_of(shapes, [&](StringId text) {
+  const auto is_recorded = [&](StringId text) {
     return text != StringId::kEmpty && trace.strings.View(text) != "N/A";
-  });
+  };
+  return trace.device == DeviceKind::kGpu ? std::ranges::any_of(trace.host_ops.shapes, is_recorded)
+                                          : std::ranges::any_of(trace.kernels.shapes, is_recorded);
 }
 
 constexpr Option<bool> kWithBackward =

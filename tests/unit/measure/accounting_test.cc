@@ -212,7 +212,7 @@ TEST_F(AccountingTest, GapsWithinAGraphAreTheDevices) {
   Call("AscendCL@aclmdlRIExecuteAsync", 50, 350, main_, 5);
   Kernel(200, 300, -1);
   Kernel(320, 1000, -1);
-  rank_.trace.device_tasks.model = {1, 1};
+  rank_.trace.device_tasks.model.Stored() = {1, 1};
   EXPECT_EQ(Pieces(),
             "0-50 free.host_idle; 50-200 free.dispatch.cann; 200-300 comp.vector;"
             " 300-320 free.device_queue; 320-1000 comp.vector; ");
@@ -322,7 +322,7 @@ TEST_F(AccountingTest, WhatIsSavedIsCopiedToTheHost) {
 TEST_F(AccountingTest, TheRecordedDirectionOfACopyCounts) {
   Task("SDMA_SQE", 100, 200, -1, 3, "MEMCPY_ASYNC");
   Task("SDMA_SQE", 300, 400, -1, 3, "MEMCPY_ASYNC");
-  rank_.trace.device_tasks.direction.back() = CopyDirection::kToHost;
+  rank_.trace.device_tasks.direction.Stored().back() = CopyDirection::kToHost;
   const std::string pieces = Pieces();
   EXPECT_NE(pieces.find("100-200 copy.d2d"), std::string::npos) << pieces;
   EXPECT_NE(pieces.find("300-400 copy.d2h"), std::string::npos) << pieces;
@@ -426,7 +426,7 @@ TEST(GpuAccount, HasCopiesAndCollectivesOfEveryName) {
   RankBuilder rank(DeviceKind::kGpu);
   const auto copy = [&](std::string_view type, TimeNs begin, TimeNs end, CopyDirection direction) {
     rank.Task(type, begin, end, 7, "a copy");
-    rank.trace.device_tasks.direction.back() = direction;
+    rank.trace.device_tasks.direction.Stored().back() = direction;
   };
   rank.KernelAt(0, 100, "Cijk_Alik_Bljk_BBS");
   copy("gpu_memcpy", 50, 150, CopyDirection::kToDevice);  // 50 of them beside the kernel

@@ -34,7 +34,7 @@ TEST(CallPaths, StacksStandForFunctionsThatAreNotRecorded) {
   const std::int32_t thread = rank.Thread(1);
   const auto add = [&](const char* name, TimeNs begin, TimeNs end, const char* stack) {
     rank.Op(name, begin, end, thread);
-    rank.trace.host_ops.stack.back() = rank.Text(stack);
+    rank.trace.host_ops.stack.Stored().back() = rank.Text(stack);
   };
   add("Optimizer.step", 0, 100, "train.py(90): step;\r\n<frozen>(1): main");
   add("aten::add_", 10, 20, "sgd.py(7): update;\r\ntrain.py(90): step;\r\n<frozen>(1): main");

@@ -51,7 +51,7 @@ TEST_F(HostPlaces, TheStackOfAnOperatorSaysWhichLineRuns) {
   rank_.Call("train.py(80): step", 0, 100, thread_);
   rank_.Op("aten::item", 20, 25, thread_);
   EXPECT_EQ(SiteOf(OfOp(0)), "train.py:80") << "where the function begins";
-  rank_.trace.host_ops.stack[0] = rank_.Text(
+  rank_.trace.host_ops.stack.Stored()[0] = rank_.Text(
       "/x/site-packages/torch/_tensor.py(933): __format__;\r\n/home/me/train.py(90): step;\r\n"
       "/home/me/main.py(7): <module>");
   EXPECT_EQ(SiteOf(OfOp(0)), "train.py:90");
@@ -73,21 +73,22 @@ TEST_F(HostPlaces, DeepNestsTakeNoTime) {
 TEST_F(HostPlaces, StacksTellWithoutFunctions) {
   rank_.Op("aten::to", 10, 40, thread_);
   rank_.Op("aten::copy_", 20, 25, thread_);
-  rank_.trace.host_ops.stack[0] =
+  rank_.trace.host_ops.stack.Stored()[0] =
       rank_.Text("torch/nn/modules/module.py(15): _call_impl;\r\ntrain.py(90): step");
   EXPECT_EQ(SiteOf(OfOp(1)), "train.py:90") << "of the operator around it";
   EXPECT_EQ(CallSites(rank_.trace, {.offset = 5}).At({50, 60, thread_}), "") << "behind both";
-  rank_.trace.host_ops.stack[1] = rank_.Text("threading.py(9): run;\r\n<string>(1): <module>");
+  rank_.trace.host_ops.stack.Stored()[1] =
+      rank_.Text("threading.py(9): run;\r\n<string>(1): <module>");
   EXPECT_EQ(SiteOf(OfOp(1)), "threading.py:9") << "no line of the program at all";
-  rank_.trace.host_ops.stack[1] = rank_.Text("N/A");
+  rank_.trace.host_ops.stack.Stored()[1] = rank_.Text("N/A");
   EXPECT_EQ(SiteOf(OfOp(1)), "train.py:90");
 }
 
 TEST_F(HostPlaces, AFunctionWithinAnOperatorIsTheInnerOne) {
   rank_.Op("Optimizer.step#SGD.step", 0, 100, thread_);
   rank_.Op("ProfilerStep#7", 0, 200, thread_);
-  rank_.trace.host_ops.stack[0] = rank_.Text("train.py(90): step");
-  rank_.trace.host_ops.stack[1] = rank_.Text("train.py(99): main");
+  rank_.trace.host_ops.stack.Stored()[0] = rank_.Text("train.py(90): step");
+  rank_.trace.host_ops.stack.Stored()[1] = rank_.Text("train.py(99): main");
   rank_.Call("sgd.py(10): update", 15, 50, thread_);
   EXPECT_EQ(CallSites(rank_.trace, {}).At({20, 25, thread_}), "sgd.py:10");
   EXPECT_EQ(CallSites(rank_.trace, {}).At({60, 65, thread_}), "train.py:90");

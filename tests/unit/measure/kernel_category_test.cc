@@ -39,11 +39,11 @@ TEST(CoreOf, GoesByTheCountersWhereThereAreAny) {
     rank.Kernel("k", "", core);
   }
   Kernels& kernels = rank.trace.kernels;
-  kernels.aic_total[0] = 5;
-  kernels.aic_mac[1] = 5;
-  kernels.aiv_total[1] = 900;
-  kernels.aic_total[2] = 0;
-  kernels.aic_mac[2] = 0;
+  kernels.aic_total.Stored()[0] = 5;
+  kernels.aic_mac.Stored()[1] = 5;
+  kernels.aiv_total.Stored()[1] = 900;
+  kernels.aic_total.Stored()[2] = 0;
+  kernels.aic_mac.Stored()[2] = 0;
   EXPECT_EQ(CoreOf(rank.trace, 0), Core::kCube);
   EXPECT_EQ(CoreOf(rank.trace, 1), Core::kCube);
   EXPECT_EQ(CoreOf(rank.trace, 2), Core::kVector) << "its cube did nothing";

@@ -200,9 +200,9 @@ TEST(Overall, CallsComputingThatNoCategoryHoldsOther) {
 TEST(Overall, SplitsFusedKernelsIntoComputingAndCommunication) {
   RankBuilder rank;
   const std::size_t row = rank.KernelAt(100, 200, "AllGatherMatmul");
-  rank.trace.kernels.aic_mac[row] = 30;
-  rank.trace.kernels.aic_mte2[row] = 40;
-  rank.trace.kernels.aiv_total[row] = 5;
+  rank.trace.kernels.aic_mac.Stored()[row] = 30;
+  rank.trace.kernels.aic_mte2.Stored()[row] = 40;
+  rank.trace.kernels.aiv_total.Stored()[row] = 5;
   // By their ends: 99 is before the kernel; 110 and 130 are a pair, 150 and 180 another; 190 is
   // alone.
   for (const TimeNs end : {99, 180, 110, 150, 130, 190}) rank.Task("C_CORE_SQE", end - 2, end, 9);
@@ -219,7 +219,7 @@ TEST(Overall, SplitsFusedKernelsIntoComputingAndCommunication) {
 
 TEST(Overall, FindsThePairsOfFusedKernelsByNameInTextCaptures) {
   RankBuilder rank;
-  rank.trace.kernels.aic_mac[rank.KernelAt(100, 200, "MatmulAllReduce")] = 1;
+  rank.trace.kernels.aic_mac.Stored()[rank.KernelAt(100, 200, "MatmulAllReduce")] = 1;
   for (const TimeNs end : {110, 130}) rank.Task("", end - 2, end, 9, "C_CORE_SQE");
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   ASSERT_EQ(metrics.mc2.size(), 1u);
@@ -233,7 +233,7 @@ TEST(Overall, ListsFusedKernelsInTheOrderOfTheirLaunches) {
   rank.Launch(2, 10, thread);
   for (const char* name : {"MatmulAllReduce", "AllGatherMatmul"}) {
     const std::size_t row = rank.KernelAt(100, 200, name);
-    rank.trace.kernels.aic_mac[row] = 1;
+    rank.trace.kernels.aic_mac.Stored()[row] = 1;
     rank.trace.kernels.link[row] = static_cast<std::int64_t>(row) + 1;
   }
   const OverallMetrics metrics = ComputeOverall(rank.trace);

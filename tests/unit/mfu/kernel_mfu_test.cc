@@ -30,9 +30,9 @@ class KernelRank : public test::RankBuilder {
     LaunchedKernel(launched, track < 0 ? main : track, dur, op_type);
     Kernels& kernels = trace.kernels;
     kernels.op_type.back() = Text(op_type);
-    kernels.input_types.back() = Text(types);
+    kernels.input_types.Stored().back() = Text(types);
     kernels.shapes.back() = Text(inputs);
-    kernels.output_shapes.back() = Text(outputs);
+    kernels.output_shapes.Stored().back() = Text(outputs);
     return kernels.Size() - 1;
   }
   void Range(std::string_view label, TimeNs start, TimeNs end) {
@@ -315,8 +315,8 @@ class GpuRank : public test::RankBuilder {
   void Op(std::string_view name, TimeNs start, TimeNs end, std::string_view shapes,
           std::string_view types_and_values = "['c10::Half', 'c10::Half']") {
     RankBuilder::Op(name, start, end, main);
-    trace.host_ops.shapes.back() = Text(shapes);
-    trace.host_ops.types.back() = Text(types_and_values);
+    trace.host_ops.shapes.Stored().back() = Text(shapes);
+    trace.host_ops.types.Stored().back() = Text(types_and_values);
   }
   RankMfu Find() const {
     return FindKernelMfu(trace, ThreadGroups(trace), FindOpWork(trace), ChipPeak());

@@ -337,8 +337,8 @@ TEST_F(QueuedWork, LeadsFromAnOperatorThatMarksToTheMark) {
 }
 
 TEST_F(QueuedWork, PutsThePartsOfAnOperatorsTextsOnLines) {
-  session.ops.types[0] = Text("float;Scalar");
-  session.ops.stack[0] = Text("a.py(1): f;b.py(2): g");
+  session.ops.types.Stored()[0] = Text("float;Scalar");
+  session.ops.stack.Stored()[0] = Text("a.py(1): f;b.py(2): g");
   EXPECT_EQ(Query("SELECT value, inputShapes FROM PYTORCH_API JOIN STRING_IDS ON id = inputDtypes"),
             Rows{"float;\r\nScalar|NULL"});
   EXPECT_EQ(DatabaseRows(files / "ascend_pytorch_profiler_3.db",

@@ -75,9 +75,9 @@ TEST_F(TraceView, OperatorsKeepTheirTimesAndLists) {
   AddOp(0, 5400, "aten::copy_");
   session_.ops.sequence[0] = 1301;
   session_.ops.forward_thread[0] = 3;
-  session_.ops.shapes[0] = Id("2,1024;;");
-  session_.ops.types[0] = Id("long int;Scalar");
-  session_.ops.stack[0] = Id("train.py(52): step;train.py(90): main");
+  session_.ops.shapes.Stored()[0] = Id("2,1024;;");
+  session_.ops.types.Stored()[0] = Id("long int;Scalar");
+  session_.ops.stack.Stored()[0] = Id("train.py(52): step;train.py(90): main");
   EXPECT_TRUE(Written().starts_with("[{\"ph\": \"X\""));
   const std::vector<json> events = Events({{"cat", "cpu_op"}});
   ASSERT_EQ(events.size(), 1u);
@@ -92,7 +92,7 @@ TEST_F(TraceView, AnyBytesMakeAValidDocument) {
   for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
   AddOp(0, 1, bytes);
   AddOp(0, 1, "name \"quoted\" \\ Zeichen äö");
-  session_.ops.shapes[1] = Id(bytes);
+  session_.ops.shapes.Stored()[1] = Id(bytes);
   AddCall(raw::Level::kNode, bytes, bytes, true);
   session_.info.process_name = bytes;
   session_.marks.Append(

@@ -261,7 +261,7 @@ void ExpectSameCounters(const RankTrace& parsed, const RankTrace& raw) {
   ASSERT_EQ(raw.kernel_loads.Size(), raw.kernels.Size());
   const std::vector<std::size_t> parsed_rows = parsed.kernels.RowsByStart(),
                                  raw_rows = raw.kernels.RowsByStart();
-  const auto expect_near = [&](const std::vector<TimeNs>& left, const std::vector<TimeNs>& right) {
+  const auto expect_near = [&](const auto& left, const auto& right) {
     for (std::size_t i = 0; i < raw_rows.size(); ++i) {
       EXPECT_NEAR(static_cast<double>(left[parsed_rows[i]]),
                   static_cast<double>(right[raw_rows[i]]), 1);

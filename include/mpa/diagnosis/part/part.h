@@ -19,6 +19,7 @@
 #include "mpa/measure/transfer_times.h"
 #include "mpa/mfu/roofline.h"
 #include "mpa/model/serving_batch.h"
+#include "mpa/recipe/packed_rows.h"
 
 namespace mpa {
 
@@ -75,9 +76,6 @@ struct HostShare {
   /// kernel, when the program loads libraries and code.
   bool starts_up = false;
   TimeNs time = 0;
-  /// Of it in steps of a server, outside of what they are named after: before and after the model
-  /// runs.
-  TimeNs between = 0;
 };
 
 /// Where the host spent the time of a share: all pieces of one operator, frame or call.
@@ -90,6 +88,9 @@ struct HostPlace {
   TimeNs time = 0;
   TimeNs longest = 0, start = 0;  ///< the longest piece, and when its event began
 };
+
+/// A part has more of them than of anything else.
+using HostPlaces = PackedRows<HostPlace, &HostPlace::share>;
 
 /// A call that waited for the device, as the what-ifs need it.
 struct BlockedPart {
@@ -218,8 +219,11 @@ struct RankDiagnosis {
   std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
   KernelOperators operators;          ///< of a GPU
   std::vector<HostShare> shares;
-  std::vector<HostPlace> places;  ///< by share
-  std::vector<SilentGap> gaps;    ///< of 1 ms or more
+  /// By share, of its time what is in steps of a server outside of what they are named after:
+  /// before and after the model runs. Empty: there are none.
+  std::vector<TimeNs> between;
+  HostPlaces places;
+  std::vector<SilentGap> gaps;  ///< of 1 ms or more
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;

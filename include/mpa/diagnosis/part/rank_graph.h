@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "mpa/base/error.h"
 #include "mpa/diagnosis/replay/replay.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/time_category.h"
@@ -40,8 +42,16 @@ struct GraphNode {
 };
 
 struct GraphEdge {
+  static constexpr std::uint32_t kMostNodes = 0x7fffffff;
+
+  /// Throws Error (kInput) for a node beyond the first kMostNodes.
   GraphEdge(std::uint32_t of, std::uint32_t waits_for, WaitsFor since, TimeNs lasts)
-      : node(of), on(waits_for & 0x7fffffff), from(since), weight(lasts) {}
+      : node(of), on(waits_for & kMostNodes), from(since), weight(lasts) {
+    if (std::max(of, waits_for) >= kMostNodes) {
+      Fail(ErrorKind::kInput, "the rank has more than {} moments; analyse one step with --step_id",
+           kMostNodes);
+    }
+  }
 
   // A graph has more edges than anything else: one takes 16 bytes.
   std::uint32_t node;

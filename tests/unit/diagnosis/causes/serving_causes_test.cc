@@ -165,8 +165,8 @@ TEST(ExposedDecode, ShortTransfersAndPromptsAreUsual) {
 TEST(EngineHost, WhatLiesBetweenRunsOfTheModel) {
   const Diagnosis diagnosis = DiagnoseJob({ThreeSteps([](PartBuilder& step) {
     step.Serves(Decoding(8)).Host(TimeCategory::kPython, 2 * kMs).Kernel("MatMulV3", 4 * kMs);
-    HostShare& share = step.Part().shares.back();
-    share.between = 1'500 * kUs;
+    step.Part().between.resize(step.Part().shares.size());
+    step.Part().between.back() = 1'500 * kUs;
     step.Part().places.push_back(
         {.share = static_cast<std::uint32_t>(step.Part().shares.size() - 1),
          .name = step.NameOf("engine/core.py(3): schedule"),

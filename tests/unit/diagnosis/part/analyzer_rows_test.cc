@@ -51,7 +51,7 @@ class AnalyzerRowsTest : public ::testing::Test {
     CommTasks& tasks = rank_.trace.comm_tasks;
     tasks.bytes.back() = bytes;
     tasks.transport.back() = rank_.trace.strings.Intern(transport);
-    tasks.link_type.back() = rank_.trace.strings.Intern(link);
+    tasks.link_type.Stored().back() = rank_.trace.strings.Intern(link);
   }
 
   void Call(const char* name, TimeNs start, TimeNs end) {

@@ -45,8 +45,8 @@ TEST(KernelKinds, TellWhatConverts) {
     test::RankBuilder rank;
     const std::size_t kernel = rank.KernelAt(0, 10, of.type);
     rank.trace.kernels.op_type[kernel] = rank.Text(of.type);
-    rank.trace.kernels.input_formats[kernel] = rank.Text(of.from);
-    rank.trace.kernels.output_formats[kernel] = rank.Text(of.to);
+    rank.trace.kernels.input_formats.Stored()[kernel] = rank.Text(of.from);
+    rank.trace.kernels.output_formats.Stored()[kernel] = rank.Text(of.to);
     const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
     ASSERT_EQ(part.kinds.size(), 1u);
     EXPECT_EQ(part.kinds[0].converts, of.converts) << of.type << " " << of.from << " " << of.to;

@@ -26,8 +26,8 @@ class KernelPerfTest : public ::testing::Test {
     kernels.op_type.back() = rank_.Text(made.type);
     kernels.core.back() = rank_.Text(made.core);
     kernels.shapes.back() = rank_.Text(made.shapes);
-    kernels.output_shapes.back() = rank_.Text(made.outputs);
-    kernels.input_types.back() = rank_.Text(types);
+    kernels.output_shapes.Stored().back() = rank_.Text(made.outputs);
+    kernels.input_types.Stored().back() = rank_.Text(types);
     loads.output_types = rank_.Text("FLOAT16");
     rank_.trace.kernel_loads.Append(loads);
   }
@@ -94,7 +94,7 @@ TEST_F(KernelPerfTest, InnerAxesDecideWhereverTheBatchIs) {
 TEST_F(KernelPerfTest, TilesOfAnInnerAxisCountTogether) {
   Kernel({"MatMulV2", "AI_CORE", "\"512,256,16,16;256,512,16,16\"", "\"256,256,16,16\""}, 100,
          {.aic_mac = 900, .aic_mte2 = 100});
-  rank_.trace.kernels.input_formats.back() = rank_.Text("FRACTAL_NZ;FRACTAL_NZ");
+  rank_.trace.kernels.input_formats.Stored().back() = rank_.Text("FRACTAL_NZ;FRACTAL_NZ");
   EXPECT_EQ(Rows(), "bound mac 1x100; ");
 }
 

@@ -23,7 +23,7 @@ class KernelSequencesTest : public ::testing::Test {
               std::string_view core = "AI_VECTOR_CORE") {
     const std::size_t row = rank_.KernelAt(start, end, name);
     rank_.trace.kernels.core[row] = rank_.Text(core);
-    rank_.trace.kernels.aiv_total[row] = moved.core;
+    rank_.trace.kernels.aiv_total.Stored()[row] = moved.core;
     rank_.trace.kernel_loads.Append({.aiv_mte2_time = moved.in, .aiv_mte3_time = moved.out});
   }
 
@@ -109,8 +109,9 @@ TEST_F(KernelSequencesTest, CoresOfMixedKernelsWorkAtTheSameTime) {
   for (const char other : {'1', '2', '3', '4', '5', '6'}) {
     for (const char letter : {'a', 'b', 'c'}) {
       const std::size_t row = rank_.KernelAt(now_, now_ + 10, std::string(1, letter));
-      rank_.trace.kernels.aic_total[row] = rank_.trace.kernels.aiv_total[row] = 10;
-      rank_.trace.kernels.aic_mte2[row] = 5;
+      rank_.trace.kernels.aic_total.Stored()[row] = rank_.trace.kernels.aiv_total.Stored()[row] =
+          10;
+      rank_.trace.kernels.aic_mte2.Stored()[row] = 5;
       rank_.trace.kernel_loads.Append(
           {.aic_fixpipe_time = 4, .aiv_mte2_time = 2, .aiv_mte3_time = 1});
       now_ += 10;
@@ -147,7 +148,7 @@ TEST_F(KernelSequencesTest, ShapesAreTold) {
   for (std::size_t i = 1; i < rank_.trace.kernels.Size(); i += 4)
     rank_.trace.kernels.shapes[i] = rank_.Text("2,3");
   EXPECT_EQ(Listed(), "0-2 x6 1260/180/-1 host abc\n");
-  rank_.trace.kernels.output_shapes[1] = rank_.Text("3");
+  rank_.trace.kernels.output_shapes.Stored()[1] = rank_.Text("3");
   EXPECT_EQ(Listed(), "");
 }
 

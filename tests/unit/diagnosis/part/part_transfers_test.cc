@@ -23,7 +23,7 @@ class PartTransfersTest : public ::testing::Test {
     tasks.peer.back() = static_cast<std::int32_t>(peer);
     tasks.bytes.back() = 4096;
     tasks.transport.back() = rank_.trace.strings.Intern(transport);
-    tasks.rdma_type.back() = rank_.trace.strings.Intern("RDMA_SEND_PAYLOAD");
+    tasks.rdma_type.Stored().back() = rank_.trace.strings.Intern("RDMA_SEND_PAYLOAD");
   }
 
   // By peer.

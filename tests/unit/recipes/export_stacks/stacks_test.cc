@@ -117,7 +117,7 @@ TEST(OperatorStacks, OwnTimesByTheCallStack) {
   const auto op = [&](const char* name, TimeNs begin, TimeNs end, std::int32_t track,
                       const char* stack) {
     rank.Op(name, begin, end, track);
-    rank.trace.host_ops.stack.back() = rank.Text(stack);
+    rank.trace.host_ops.stack.Stored().back() = rank.Text(stack);
   };
   op("aten::linear", 0, 10'000, thread, "model.py(7): forward;\r\ntrain.py(90): step");
   op("aten::addmm", 2'000, 6'000, thread, "model.py(7): forward;\r\ntrain.py(90): step");

@@ -90,8 +90,8 @@ TEST_F(MemoryOfRank, CopiesToTheDeviceBeforeTheStepsAreParameters) {
   rank_.Allocation("aten::to", 30, 52);
   rank_.Allocation("aten::to", 7, 53, 90);  // data of the first step
   rank_.Launch(1, 55, main_);
-  rank_.trace.launches.device_time.back() = 56;
-  rank_.trace.launches.stream.back() = 3;
+  rank_.trace.launches.device_time.Stored().back() = 56;
+  rank_.trace.launches.stream.Stored().back() = 3;
   rank_.trace.device_tasks.Append({.start = 56,
                                    .dur = 2,
                                    .name = rank_.Text("MEMCPY_ASYNC"),
