@@ -56,10 +56,8 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
     diagnosis.ranks.push_back(rank.rank);
     formats.insert(rank.part->source);
     if (!rank.part->level.empty()) levels.insert(rank.part->level);
-    for (const JobGroup& group : rank.part->collectives.groups) {
-      for (const RankId member : group.ranks)
-        diagnosis.world = std::max(diagnosis.world, member.Number() + 1);
-    }
+    for (const JobGroup& group : rank.part->collectives.groups)
+      diagnosis.world = std::max(diagnosis.world, group.ranks.Largest().Number() + 1);
     const auto found = position.find(rank.part);
     for (const StepPart& step : rank.part->steps) {
       AccountRow& row = diagnosis.accounting.emplace_back();

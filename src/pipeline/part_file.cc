@@ -108,9 +108,7 @@ std::string_view TakeSealedText(std::string_view mark, std::string_view& text) {
   return content;
 }
 
-JobFile ReadJobFile(const std::filesystem::path& path) {
-  const io::InputText file(path, io::Content::kAsIs);
-  std::string_view text = file.text();
+JobFile JobFileIn(std::string_view text) {
   JobFile content = TakeSealed<JobFile>(text);
   const std::size_t count = content.captures.size();
   if (content.job.ranks.size() != count || content.job.groups.size() != count ||
@@ -118,6 +116,10 @@ JobFile ReadJobFile(const std::filesystem::path& path) {
     Fail(ErrorKind::kCorrupt, "damaged: its lists have different lengths");
   if (!text.empty()) Fail(ErrorKind::kCorrupt, "damaged: bytes follow the list");
   return content;
+}
+
+JobFile ReadJobFile(const std::filesystem::path& path) {
+  return JobFileIn(io::InputText(path, io::Content::kAsIs).text());
 }
 
 }  // namespace mpa

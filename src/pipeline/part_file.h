@@ -61,6 +61,7 @@ struct JobFile {
   std::vector<std::string> captures{};  ///< of each rank, from the directory of the job on
   std::vector<std::uint32_t> states{};  ///< StateOf() each of them, when the list was made
   std::vector<std::string> labels{};    ///< what ranks without a number are called; else empty
+  std::vector<std::string> gone{};      ///< captures that earlier lists of the job had
 };
 
 std::uint32_t Checksum(std::string_view bytes);
@@ -109,7 +110,9 @@ Content TakeSealed(std::string_view& text) {
   return FromBytes<Content>(TakeSealedText(Content::kMark, text));
 }
 
-/// Throws Error: kCorrupt for other files, kInput for those that cannot be read.
+/// Throws Error (kCorrupt) for a text that is no list.
+JobFile JobFileIn(std::string_view text);
+/// The same of a file; throws Error (kInput) for those that cannot be read, too.
 JobFile ReadJobFile(const std::filesystem::path& path);
 
 }  // namespace mpa

@@ -119,6 +119,17 @@ class Srun(Real):
         self.assertEqual(done.returncode, 0, done.stderr + said)
         self.judge_page(script.split("msprof-analyze ")[1].split(), said)
 
+    def test_the_batch_script_of_the_page_for_many_ranks(self):
+        (script,) = blocks("Many ranks")
+        (self.place / "batch.sh").write_text(script, encoding="utf-8")
+        done = self.in_slurm("sbatch", "--wait", "batch.sh")
+        (log,) = self.place.glob("slurm-*.out")
+        self.assertEqual(done.returncode, 0, done.stderr + log.read_text(encoding="utf-8"))
+        self.assertEqual(len(list((self.place / "packed").iterdir())), 4)
+        direct = self.run_tool("advisor", "all", "-d", self.job, "-o", self.scratch / "one")
+        self.assertEqual(direct.code, 0, direct.err)
+        self.assertEqual(self.pages(self.place / "out"), self.pages(self.scratch / "one"))
+
     def test_the_line_of_the_page_for_mpirun(self):
         """In an allocation of four nodes: mpirun starts a process on each of them by Slurm."""
         if shutil.which("mpirun") is None:
