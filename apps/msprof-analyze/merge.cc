@@ -147,9 +147,10 @@ HelpPage MergePage() {
   page.after_options = {ExitCodeList({})};
   page.examples = {"-m hccl_sum ./result --shard 0/2 -o ./parts",
                    "-m hccl_sum ./result --shard 1/2 -o ./parts", "merge ./parts -o ./out"};
-  page.notes = {"The report is the same that one run over all ranks makes.",
-                "With --partial it makes no report, but one file of the parts, which a later merge reads"
-                " in their place: a node packs its own, and the merge of 10,000 ranks opens a file a node."};
+  page.notes = {
+      "The report is the same that one run over all ranks makes.",
+      "With --partial it makes no report, but one file of the parts, which a later merge reads"
+      " in their place: a node packs its own, and the merge of 10,000 ranks opens a file a node."};
   page.documents = {"cluster.md"};
   return page;
 }

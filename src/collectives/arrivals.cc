@@ -119,8 +119,8 @@ class CapturedMembers {
     }
     std::ranges::sort(group_ranks_);
     std::ranges::sort(ranks_);
-    are_known_ = group_ranks_.front() >= 0 &&
-                 std::ranges::adjacent_find(group_ranks_) == group_ranks_.end();
+    are_known_ =
+        group_ranks_.front() >= 0 && std::ranges::adjacent_find(group_ranks_) == group_ranks_.end();
   }
   // Where members do not say which of the group they are, or say the same, others may have seen
   // them.

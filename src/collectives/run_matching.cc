@@ -113,7 +113,8 @@ std::vector<JointRanks> MatchInTime(const std::vector<RankRun>& runs) {
   StableSort(by_rank, {}, &RankRun::rank);
   // Of each rank those that have no operation.
   std::map<RankIndex, std::span<const RankRun>> left;
-  for (const std::span<const RankRun> of_rank : ByRank(by_rank)) left[of_rank.front().rank] = of_rank;
+  for (const std::span<const RankRun> of_rank : ByRank(by_rank))
+    left[of_rank.front().rank] = of_rank;
   std::vector<JointRanks> operations;
   for (const RankRun& run : by_end) {
     const std::span<const RankRun> own = left[run.rank];

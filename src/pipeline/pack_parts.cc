@@ -51,8 +51,8 @@ void FindHalves(const std::vector<PartPlace>& copies, OpenFile& file, Packed& pa
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
       if (packed.problem.empty()) {
-        packed.problem = fmt::format("{}: {}; it is left out, run its shard again", place.Text(),
-                                     error.what());
+        packed.problem =
+            fmt::format("{}: {}; it is left out, run its shard again", place.Text(), error.what());
       }
     }
   }
@@ -65,7 +65,9 @@ std::vector<Packed> FindParts(const PartPlaces& places) {
   std::iota(all.begin(), all.end(), std::size_t{0});
   ReadByFile(
       all, [&](std::size_t i) { return parts[i].place.file; },
-      [&](std::size_t i, OpenFile& file) { FindHalves(places.Find(parts[i].name), file, parts[i]); });
+      [&](std::size_t i, OpenFile& file) {
+        FindHalves(places.Find(parts[i].name), file, parts[i]);
+      });
   return parts;
 }
 
@@ -114,8 +116,7 @@ PackedParts PackParts(const std::vector<fs::path>& directories,
     const auto is_wanted = [&](const PartSelection& of) {
       return of.recipe->name == list.job.recipe;
     };
-    if (std::ranges::any_of(wanted, is_wanted))
-      all.push_back({list.name, std::move(list.place)});
+    if (std::ranges::any_of(wanted, is_wanted)) all.push_back({list.name, std::move(list.place)});
   }
   if (all.empty()) {
     Fail(ErrorKind::kInput, "{}: no parts{}", directories.front().string(),

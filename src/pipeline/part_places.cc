@@ -18,14 +18,13 @@ namespace mpa {
 namespace fs = std::filesystem;
 
 std::string_view FilePiece::Of(std::string_view text) const {
-  return begin < text.size() ? text.substr(static_cast<std::size_t>(begin),
-                                           static_cast<std::size_t>(size))
-                             : std::string_view();
+  return begin < text.size()
+             ? text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(size))
+             : std::string_view();
 }
 
 std::string PartPlace::Text() const {
-  return packed.empty() ? file->string()
-                        : fmt::format("{}: {}", file->string(), Printable(packed));
+  return packed.empty() ? file->string() : fmt::format("{}: {}", file->string(), Printable(packed));
 }
 
 OpenFile::Texts OpenFile::Of(const PartPlace& place) {
@@ -72,7 +71,8 @@ void PartPlaces::AddPacked(const fs::path& file) {
     return piece;
   };
   std::vector<PartPlace> places;
-  for (const PackIndex::Row& row : index.rows) places.push_back({&file, row.name, take(row.head_bytes)});
+  for (const PackIndex::Row& row : index.rows)
+    places.push_back({&file, row.name, take(row.head_bytes)});
   for (std::size_t i = 0; i < places.size(); ++i) {
     places[i].rest = take(index.rows[i].rest_bytes);
     if (IsWanted(index.rows[i].name)) Add(index.rows[i].name, std::move(places[i]));
@@ -167,7 +167,9 @@ void FailForList(const fs::path& directory, std::string_view recipe,
 void RequireLists(const fs::path& directory, const PartPlaces& places,
                   const std::vector<PartSelection>& wanted) {
   for (const PartSelection& of : wanted) {
-    const auto is_of_it = [&](const auto& named) { return RecipeOf(named.first) == of.recipe->name; };
+    const auto is_of_it = [&](const auto& named) {
+      return RecipeOf(named.first) == of.recipe->name;
+    };
     if (std::ranges::any_of(places.Lists(), is_of_it)) continue;
     std::vector<std::string> parts;
     for (const auto& named : places.Parts()) {

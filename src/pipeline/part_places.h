@@ -24,8 +24,8 @@ namespace mpa {
 
 inline constexpr std::string_view kPackedEnding = ".pack";
 
-/// What a packed file begins with. All heads follow in this order, then what belongs to each: so who
-/// looks at heads alone reads the beginning of the file.
+/// What a packed file begins with. All heads follow in this order, then what belongs to each: so
+/// who looks at heads alone reads the beginning of the file.
 struct PackIndex {
   static constexpr std::string_view kMark = "msprof-analyze packed parts";
   /// A list, or a part, whose head is its PartFile.
@@ -45,7 +45,7 @@ struct FilePiece {
 
 struct PartPlace {
   const std::filesystem::path* file = nullptr;
-  std::string packed{};   ///< its name in a packed file; else empty
+  std::string packed{};       ///< its name in a packed file; else empty
   FilePiece head{};           ///< of a file of its own the whole
   FilePiece rest{.size = 0};  ///< what does not follow the head
 

@@ -156,8 +156,9 @@ class SetReader {
     std::vector<RankId> ranks;
     for (const ListedRank& rank : ranks_) ranks.push_back(lists_[rank.list]->job.ranks[rank.at]);
     WholeParts(recipe_, reduce_bytes_, ranks.size())
-        .Choose(lists_.front()->arguments, ranks, mapped,
-                [&](const std::vector<std::size_t>& missing) { ReadRanks(missing, false, mapped); });
+        .Choose(
+            lists_.front()->arguments, ranks, mapped,
+            [&](const std::vector<std::size_t>& missing) { ReadRanks(missing, false, mapped); });
     return mapped;
   }
 
@@ -167,9 +168,8 @@ class SetReader {
       const std::vector<PartPlace>& places = PlacesOf(i);
       return places.empty() ? nullptr : places.front().file;
     };
-    ReadByFile(wanted, file_of, [&](std::size_t i, OpenFile& file) {
-      ReadRank(i, in_outline, file, mapped[i]);
-    });
+    ReadByFile(wanted, file_of,
+               [&](std::size_t i, OpenFile& file) { ReadRank(i, in_outline, file, mapped[i]); });
   }
 
   const std::vector<PartPlace>& PlacesOf(std::size_t i) const {
@@ -201,7 +201,6 @@ class SetReader {
     const std::string_view head = TakeSealedText(PartFile::kMark, rest);
     auto file = FromBytes<PartFile>(head);
     CheckOrigin(file.origin, OriginOf(*lists_[rank.list], rank.at));
-    CheckMember(file.member);
     MappedRank mapped{nullptr, std::move(file.notes), file.partial,          file.failed,
                       false,   file.captures,         std::move(file.member)};
     if (mapped.failed) return mapped;

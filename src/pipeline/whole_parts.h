@@ -26,7 +26,8 @@ class WholeParts {
   void Keep(std::size_t i, RankPart part, MappedRank& mapped);
 
   /// Chooses the parts that `reduce` needs whole, once all ranks have a part, an outline, or have
-  /// failed. Calls `read` with those that are not here; it replaces what `mapped` has of these ranks.
+  /// failed. Calls `read` with those that are not here; it replaces what `mapped` has of these
+  /// ranks.
   void Choose(const RecipeArguments& arguments, const std::vector<RankId>& ranks,
               std::vector<MappedRank>& mapped,
               const std::function<void(const std::vector<std::size_t>&)>& read);

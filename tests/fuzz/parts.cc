@@ -86,7 +86,7 @@ Files FilesOf(const Recipe& recipe, const RankTrace& rank) {
   files.list.states = {1};
   const RankPart part{0, recipe.map(rank, {})};
   PartFile head{.origin = OriginOf(files.list, 0), .sources = {{"a.db", 4096, 1, 1, 1}}};
-  head.member.groups = {{"a", {{0, 1, 8}}}};
+  head.member.groups = {{"a", {0, 1, 2, 3, 4, 5, 6, 7}}};
   files.part = Sealed(head) + Sealed(WholePart{Checksum(ToBytes(head)), recipe.encode(part)});
   files.list_text = Sealed(files.list);
   return files;

@@ -277,8 +277,8 @@ std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
       blocks.push_back(amount.blocks);
       copies.push_back(amount.copies);
     }
-    usual.push_back(
-        {LowerQuartile(std::move(times)), LowerQuartile(std::move(blocks)), LowerQuartile(std::move(copies))});
+    usual.push_back({LowerQuartile(std::move(times)), LowerQuartile(std::move(blocks)),
+                     LowerQuartile(std::move(copies))});
   }
   return usual;
 }

@@ -120,13 +120,16 @@ class OperationJoiner {
     struct Places {
       std::size_t all = 0, taken = 0;
     };
-    std::map<std::string_view, Places> places;  // of members in operations whose names have no number
+    // Of members in operations whose names have no number.
+    std::map<std::string_view, Places> places;
     std::vector<std::pair<const OperationKey*, std::vector<JointRanks>>> matched;
+    std::size_t count = 0;
     for (const auto& [key, runs] : runs_) {
       const bool is_pair = IsPairKind(KindOf(runs[0]));
       if (clocks == nullptr && !is_pair) continue;
       const auto& [of_key, operations] = matched.emplace_back(
           &key, clocks == nullptr ? MatchInOrder(runs) : MatchByClocks(runs, *clocks));
+      count += operations.size();
       if (is_pair) continue;
       const std::size_t ranks = CountRanks(runs);
       if (ranks == runs.size()) continue;
@@ -135,6 +138,7 @@ class OperationJoiner {
       of_group.taken += runs.size();
     }
     joined_.clear();
+    joined_.reserve(count);
     for (auto& [key, operations] : matched) {
       const auto of_group = places.find(std::get<0>(*key));
       const bool is_apart =
@@ -198,8 +202,7 @@ class OperationJoiner {
     std::map<std::string_view, std::size_t> series;
     for (auto& [key, operation] : joined_) {
       if (operation.joint.members.empty()) continue;
-      operation.joint.series =
-          series.try_emplace(std::get<0>(*key), series.size()).first->second;
+      operation.joint.series = series.try_emplace(std::get<0>(*key), series.size()).first->second;
       in_order.push_back(&operation);
     }
     StableSort(in_order, [&](const JobOperation* a, const JobOperation* b) {

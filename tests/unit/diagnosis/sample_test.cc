@@ -167,7 +167,8 @@ TEST_F(SampleDiagnosisTest, RanksLeaveCollectivesAtOneTime) {
   ExpectNear(clocks.pairs[0].line.offset, 8100, 100, "of 6.6, 7.1, 14.8, 9.2 us");
   EXPECT_TRUE(clocks.inconsistent.empty());
   const ArrivalFinder arrivals(ranks, clocks);
-  const Arrival first = arrivals.Of(instances[0]).all.back(), last = arrivals.Of(instances[3]).all.back();
+  const Arrival first = arrivals.Of(instances[0]).all.back(),
+                last = arrivals.Of(instances[3]).all.back();
   EXPECT_EQ(first.rank, 5) << "which is not captured";
   EXPECT_EQ(first.source, ArrivalSource::kSeen);
   EXPECT_EQ(last.rank, 5);

@@ -69,7 +69,7 @@ struct Job {
   std::vector<std::int32_t> role;   ///< by rank: those of one role do the same work
   std::map<std::int32_t, std::vector<std::size_t>> ranks_of_role;
   std::map<std::int32_t, std::vector<bool>> one_load;  ///< HaveOneLoad() by role and step
-  std::vector<std::vector<StepWork>> work;  ///< by rank and step
+  std::vector<std::vector<StepWork>> work;             ///< by rank and step
   /// By role and step, the types that any rank of the role runs.
   std::map<std::int32_t, std::vector<std::map<std::string, UsualKernel>>> usual_kernels;
   /// Those with kernels that take longer on all of their ranks than equal ones of other roles.
