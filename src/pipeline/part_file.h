@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,9 +81,10 @@ PartOrigin OriginOf(const JobFile& file, std::size_t i);
 std::string PartName(const JobFile& file, std::size_t i);
 std::string JobName(const JobFile& file);
 
-/// The files with an ending in a directory, in order of their names. Throws Error.
-std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory,
-                                           std::string_view ending);
+/// The files of a directory whose names are wanted, in order of these. Throws Error.
+std::vector<std::filesystem::path> PathsIn(
+    const std::filesystem::path& directory,
+    const std::function<bool(std::string_view name)>& is_wanted);
 
 /// The mark, the version and the commit come first, so that files of any other program and build
 /// are recognised before the rest is looked at; the size and the content follow, and a checksum of

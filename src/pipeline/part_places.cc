@@ -39,21 +39,25 @@ OpenFile::Texts OpenFile::Of(const PartPlace& place) {
 PartPlaces::PartPlaces(const std::vector<fs::path>& directories,
                        const std::vector<PartSelection>& wanted, std::vector<std::string>& notes) {
   for (const PartSelection& of : wanted) wanted_.emplace(of.recipe->name);
+  const auto is_of_use = [&](std::string_view name) {
+    return name.ends_with(kPackedEnding) || IsWanted(name);
+  };
   for (const fs::path& directory : directories) {
-    for (const std::string_view ending : {kPartEnding, kJobEnding}) {
-      for (fs::path& path : PathsIn(directory, ending)) {
-        std::string name = path.filename().string();
-        if (IsWanted(name)) Add(std::move(name), {&files_.emplace_back(std::move(path))});
-      }
-    }
-    for (fs::path& path : PathsIn(directory, kPackedEnding)) {
+    std::vector<const fs::path*> packed;
+    for (fs::path& path : PathsIn(directory, is_of_use)) {
       const fs::path& file = files_.emplace_back(std::move(path));
+      if (file.extension() == kPackedEnding)
+        packed.push_back(&file);
+      else
+        Add(file.filename().string(), {&file});
+    }
+    for (const fs::path* file : packed) {
       try {
-        AddPacked(file);
+        AddPacked(*file);
       } catch (const Error& error) {
         if (!IsBadInput(error)) throw;
         notes.push_back(fmt::format("{}: {}; the file is left out, run 'merge --partial' again",
-                                    file.string(), error.what()));
+                                    file->string(), error.what()));
       }
     }
   }
@@ -81,7 +85,8 @@ void PartPlaces::AddPacked(const fs::path& file) {
 
 // What a list is of is told by its content.
 bool PartPlaces::IsWanted(std::string_view name) const {
-  return name.ends_with(kJobEnding) || wanted_.contains(RecipeOf(name));
+  return name.ends_with(kJobEnding) ||
+         (name.ends_with(kPartEnding) && wanted_.contains(RecipeOf(name)));
 }
 
 void PartPlaces::Add(std::string name, PartPlace place) {

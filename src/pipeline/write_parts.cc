@@ -53,7 +53,8 @@ std::vector<fs::path> TakeOlderLists(const fs::path& directory, JobFile& file) {
   const std::set<std::string> captures(file.captures.begin(), file.captures.end());
   std::set<std::string> gone;
   std::vector<fs::path> older;
-  for (const fs::path& path : PathsIn(directory, kJobEnding)) {
+  const auto is_list = [](std::string_view name) { return name.ends_with(kJobEnding); };
+  for (const fs::path& path : PathsIn(directory, is_list)) {
     try {
       const auto other = ReadJobFile(path);
       const bool is_same = other.recipe == file.recipe &&
