@@ -106,7 +106,7 @@ const std::vector<PartPlace>& PartPlaces::Find(std::string_view part) const {
 void ReadByFile(const std::vector<std::size_t>& positions,
                 const std::function<const fs::path*(std::size_t)>& file_of,
                 const std::function<void(std::size_t, OpenFile&)>& read) {
-  constexpr std::size_t kAtATime = 64;
+  constexpr std::size_t kAtATime = 8;  // as many as a node has; others are for other threads
   std::map<const fs::path*, std::vector<std::size_t>> of_files;
   for (const std::size_t position : positions) of_files[file_of(position)].push_back(position);
   std::vector<std::span<const std::size_t>> tasks;
