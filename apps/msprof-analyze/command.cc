@@ -267,11 +267,14 @@ ClusterRequest RankOptions::Request(const std::string& directory) const {
   request.step = ParseStep("--step_id", step, StepForm::kNumberOrAll);
   request.open = open;
   request.memory_bytes = ApplyMemoryLimit("--memory_limit", memory_limit);
-  request.reduce_bytes = UsualMemory();
-  if (!memory_limit.empty())
-    request.reduce_bytes = std::min(request.reduce_bytes, request.memory_bytes / 2);
-  if (!memory.empty()) request.reduce_bytes = ParseMemory("--memory", memory);
+  request.reduce_bytes = ReduceBytes();
   return request;
+}
+
+std::int64_t RankOptions::ReduceBytes() const {
+  if (!memory.empty()) return ParseMemory("--memory", memory);
+  if (memory_limit.empty()) return UsualMemory();
+  return std::min(UsualMemory(), ParseMemory("--memory_limit", memory_limit) / 2);
 }
 
 }  // namespace mpa

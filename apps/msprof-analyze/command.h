@@ -70,6 +70,8 @@ struct RankOptions {
 
   /// What they ask for, without arguments of a recipe. Throws Error (kUsage) that names the option.
   ClusterRequest Request(const std::string& directory) const;
+  /// See ClusterRequest::reduce_bytes.
+  std::int64_t ReduceBytes() const;
 };
 
 std::vector<std::string_view> RecipeNames();

@@ -15,9 +15,12 @@
 #include "command.h"
 #include "export_options.h"
 #include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
+#include "mpa/io/output_file.h"
 #include "mpa/pipeline/parts.h"
 #include "printing.h"
 #include "recipe_runs.h"
@@ -30,13 +33,13 @@ namespace fs = std::filesystem;
 struct MergeOptions {
   std::vector<std::string> directories;
   std::string recipe, output;
-  bool print = false, agent = false;
+  bool partial = false, print = false, agent = false;
   ExportOptions exports;
   RankOptions ranks;
 };
 
 // Those of -m; else all that there are parts of.
-std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) {
+std::vector<PartSelection> WantedBy(const MergeOptions& options, const Recipe& advisor) {
   std::vector<PartSelection> wanted;
   for (const std::string_view piece : Split(options.recipe, ',')) {
     const std::string name(Trim(piece));
@@ -49,6 +52,10 @@ std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) 
     for (const Recipe& recipe : AllRecipes()) wanted.push_back({&recipe});
     wanted.push_back({&advisor});
   }
+  return wanted;
+}
+
+std::vector<fs::path> DirectoriesOf(const MergeOptions& options) {
   std::vector<fs::path> directories;
   for (const std::string& text : options.directories) {
     directories.emplace_back(ExpandHome(text));
@@ -59,7 +66,31 @@ std::vector<PartSet> SetsOf(const MergeOptions& options, const Recipe& advisor) 
            directories.back().string());
     }
   }
-  return ReadParts(directories, wanted, options.ranks.Request("").reduce_bytes);
+  return directories;
+}
+
+// What nodes do before one of them merges.
+int PackForMerge(const MergeOptions& options, const std::vector<PartSelection>& wanted,
+                 const Agent& agent) {
+  if (options.output.empty())
+    Fail(ErrorKind::kUsage, "--partial needs -o, the directory for the packed parts");
+  if (options.exports.json())
+    Fail(ErrorKind::kUsage, "--partial makes no report; leave --json out");
+  const std::vector<fs::path> directories = DirectoriesOf(options);
+  const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
+  InContext("-o", [&] { io::PrepareOutputDirectory(output); });
+  const PackedParts packed = PackParts(directories, wanted, output);
+  ClearProgressLine();
+  LogNotes(packed.notes);
+  LogNotice("{} {} in {}", Counted(packed.parts, "part"), packed.parts == 1 ? "is" : "are",
+            packed.file.string());
+  const int exit_code = packed.notes.empty() ? 0 : kExitPartial;
+  if (agent.IsWanted()) {
+    const std::string next = fmt::format("msprof-analyze merge {}", output.string());
+    agent.PrintFiles({packed.file}, {}, packed.notes, "after all nodes: " + next, exit_code);
+    FinishStdout();
+  }
+  return exit_code;
 }
 
 int MergeRecipes(const MergeOptions& options, std::vector<PartSet> sets, const Agent& agent) {
@@ -88,7 +119,11 @@ int RunMerge(const MergeOptions& options, const Agent& agent) {
   if (options.directories.empty())
     Fail(ErrorKind::kUsage, "merge needs directories with parts; give msprof-analyze merge DIR");
   const Recipe advisor = DiagnosisRecipe();
-  std::vector<PartSet> sets = SetsOf(options, advisor);
+  const std::vector<PartSelection> wanted = WantedBy(options, advisor);
+  ApplyMemoryLimit("--memory_limit", options.ranks.memory_limit);
+  if (options.partial) return PackForMerge(options, wanted, agent);
+  std::vector<PartSet> sets =
+      ReadParts(DirectoriesOf(options), wanted, options.ranks.ReduceBytes());
   ClearProgressLine();
   const auto of_advisor =
       std::ranges::find_if(sets, [&](const PartSet& set) { return set.recipe == &advisor; });
@@ -108,11 +143,14 @@ int RunMerge(const MergeOptions& options, const Agent& agent) {
 HelpPage MergePage() {
   HelpPage page;
   page.summary = "Makes one report of the parts that the shards of a job made.";
-  page.usage = {"merge DIR... [-o DIR] [OPTIONS]"};
+  page.usage = {"merge DIR... [-o DIR] [OPTIONS]", "merge --partial DIR... -o DIR"};
   page.after_options = {ExitCodeList({})};
   page.examples = {"-m hccl_sum ./result --shard 0/2 -o ./parts",
                    "-m hccl_sum ./result --shard 1/2 -o ./parts", "merge ./parts -o ./out"};
-  page.notes = {"The report is the same that one run over all ranks makes."};
+  page.notes = {
+      "The report is the same that one run over all ranks makes.",
+      "With --partial it makes no report, but one file of the parts, which a later merge reads"
+      " in their place: a node packs its own, and the merge of 10,000 ranks opens a file a node."};
   page.documents = {"cluster.md"};
   return page;
 }
@@ -130,6 +168,9 @@ Command AddMerge(CLI::App& program, const Agent& agent) {
   add("-o,--output_path", options->output,
       "Directory for the results [default: the first one with parts; of advisor the current one]",
       "DIR", kMaxUsed);
+  add.Flag("--partial", options->partial,
+           "Make no report, but pack the parts into one file in -o, which a later merge reads",
+           kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
   for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
   add.Flag("--print", options->print, "Print more about a single rank", kMaxUsed);

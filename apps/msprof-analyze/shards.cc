@@ -238,7 +238,8 @@ int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
   if (sharing.by_mpi) {
     const auto make = [&] {
       WrittenShard written = Condense(runs, request, sharing);
-      written.files.insert(written.files.end(), written.lists.begin(), written.lists.end());
+      // A part that arrives without its list would be of no use to the others either.
+      written.files.insert(written.files.begin(), written.lists.begin(), written.lists.end());
       return written.files;
     };
     return RunMpiJob(sharing.request.directory, make, merge);

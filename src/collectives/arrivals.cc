@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,12 +13,7 @@
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
-namespace {
 
-// Two observers note one arrival within it: the time that a signal takes, which no capture records.
-constexpr TimeNs kMinTolerance = 50'000;
-
-// Ranks of the job behind the ranks of a group.
 class GroupRanks {
  public:
   explicit GroupRanks(const JobCollectives& ranks) {
@@ -27,11 +21,9 @@ class GroupRanks {
       for (const JobGroup& group : rank.groups) {
         if (!group.ranks.empty()) members_.try_emplace(group.id, group.ranks);
       }
-      for (const RankRuns::Row& row : rank.runs.rows) {
-        const std::int32_t own = rank.own_rank_of_group[row.group];
-        if (own < 0 || rank.rank < 0) continue;
-        const std::string& name = rank.runs.texts[row.group];
-        known_[name][own] = rank.rank;
+      for (std::size_t text = 0; text < rank.own_rank_of_group.size(); ++text) {
+        const std::int32_t own = rank.own_rank_of_group[text];
+        if (own >= 0 && rank.rank >= 0) known_[rank.runs.texts[text]][own] = rank.rank;
       }
     }
   }
@@ -58,6 +50,11 @@ class GroupRanks {
   std::map<std::string, std::vector<RankId>> members_;
   std::map<std::string, std::map<std::int32_t, RankId>> known_;  // by group and its rank
 };
+
+namespace {
+
+// Two observers note one arrival within it: the time that a signal takes, which no capture records.
+constexpr TimeNs kMinTolerance = 50'000;
 
 struct Sighting {
   TimeNs time = 0, sigma = 0;
@@ -114,22 +111,28 @@ std::vector<ClockLine> LinesOf(const JobCollectives& ranks, const CollectiveInst
 // Members of which there is a record.
 class CapturedMembers {
  public:
-  void Add(std::int32_t group_rank, RankId rank) {
-    are_known_ = are_known_ && group_rank >= 0 && group_ranks_.insert(group_rank).second;
-    ranks_.insert(rank);
-    ++count_;
+  CapturedMembers(const JobCollectives& ranks, const CollectiveInstance& instance) {
+    for (const CollectiveInstance::Member& member : instance.members) {
+      const RankCollectives& rank = ranks[member.rank];
+      group_ranks_.push_back(rank.own_rank_of_group[rank.runs.rows[member.row].group]);
+      ranks_.push_back(rank.rank);
+    }
+    std::ranges::sort(group_ranks_);
+    std::ranges::sort(ranks_);
+    are_known_ =
+        group_ranks_.front() >= 0 && std::ranges::adjacent_find(group_ranks_) == group_ranks_.end();
   }
   // Where members do not say which of the group they are, or say the same, others may have seen
   // them.
-  bool Has(std::int32_t group_rank, RankId rank) const {
-    if (group_ranks_.contains(group_rank) || (rank >= 0 && ranks_.contains(rank))) return true;
-    return !are_known_ && count_ > 1;
+  bool Has(std::int32_t group_rank) const {
+    if (!are_known_) return group_ranks_.size() > 1;
+    return std::ranges::binary_search(group_ranks_, group_rank);
   }
+  bool Has(RankId rank) const { return rank >= 0 && std::ranges::binary_search(ranks_, rank); }
 
  private:
-  std::set<std::int32_t> group_ranks_;
-  std::set<RankId> ranks_;
-  std::size_t count_ = 0;
+  std::vector<std::int32_t> group_ranks_;  // ascending
+  std::vector<RankId> ranks_;              // ascending
   bool are_known_ = true;
 };
 
@@ -140,24 +143,24 @@ InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstanc
   if (lines.empty()) return found;
   std::vector<TimeNs> ends;
   std::map<std::int32_t, std::vector<Sighting>> sightings;  // by rank within the group
-  CapturedMembers captured;
+  const CapturedMembers captured(ranks, instance);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& [position, row_number] = instance.members[i];
     const RankCollectives& rank = ranks[position];
     const TimeNs sigma = clocks.clocks[position].sigma;
     const RankRuns::Row& row = rank.runs.rows[row_number];
     const std::int32_t own = rank.own_rank_of_group[row.group];
-    captured.Add(own, rank.rank);
     ends.push_back(lines[i].Convert(row.start + row.dur));
     found.all.push_back({own, rank.rank, static_cast<std::int64_t>(position),
                          lines[i].Convert(row.start), ArrivalSource::kCaptured});
     for (const SeenPeer& seen : rank.seen[row_number]) {
+      if (captured.Has(seen.peer)) continue;
       sightings[seen.peer].push_back({lines[i].Convert(seen.time), sigma, seen.waited});
     }
   }
   for (const auto& [peer, list] : sightings) {
     const RankId rank = group_ranks.Of(instance.group, peer);
-    if (captured.Has(peer, rank)) continue;
+    if (captured.Has(rank)) continue;
     Arrival arrival = Judge(list);
     arrival.group_rank = peer;
     arrival.rank = rank;
@@ -178,15 +181,13 @@ InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstanc
 
 }  // namespace
 
-std::vector<InstanceArrivals> FindArrivals(const JobCollectives& ranks,
-                                           const CollectiveInstances& instances,
-                                           const RankClocks& clocks) {
-  const GroupRanks group_ranks(ranks);
-  std::vector<InstanceArrivals> arrivals;
-  for (const CollectiveInstance& instance : instances) {
-    arrivals.push_back(ArrivalsOf(ranks, instance, clocks, group_ranks));
-  }
-  return arrivals;
+ArrivalFinder::ArrivalFinder(const JobCollectives& ranks, const RankClocks& clocks)
+    : ranks_(ranks), clocks_(clocks), group_ranks_(std::make_unique<const GroupRanks>(ranks)) {}
+
+ArrivalFinder::~ArrivalFinder() = default;
+
+InstanceArrivals ArrivalFinder::Of(const CollectiveInstance& instance) const {
+  return ArrivalsOf(ranks_, instance, clocks_, *group_ranks_);
 }
 
 std::size_t CountRanksOfJob(const JobCollectives& ranks) {

@@ -60,9 +60,9 @@ void AddArrivals(const RankTrace& trace, RankCollectives& known) {
 
 }  // namespace
 
-void AddMember(const RankRuns& runs, RankIndex rank, std::size_t row,
-               CollectiveInstance& instance) {
-  instance.members.push_back({rank, row});
+void NameAfter(const RankRuns& runs, std::size_t row, CollectiveInstance& instance) {
+  instance.group = runs.texts[runs.rows[row].group];
+  instance.name = runs.texts[runs.rows[row].name];
   instance.is_barrier = IsBarrier(runs.texts[runs.rows[row].type], instance.name);
 }
 
@@ -112,7 +112,8 @@ void CheckCollectives(const RankCollectives& collectives) {
 }
 
 CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks) {
-  std::map<std::pair<std::string, std::string>, std::vector<RankRun>> runs;  // by group and name
+  // By group and name.
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<RankRun>> runs;
   for (RankIndex rank; rank < ranks.size(); ++rank) {
     const RankRuns& part = *ranks[rank];
     for (std::size_t i = 0; i < part.rows.size(); ++i) {
@@ -124,13 +125,14 @@ CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& rank
     }
   }
   CollectiveInstances instances;
+  instances.reserve(runs.size());
   for (const auto& [name, of_name] : runs) {
     for (const JointRanks& joint : MatchMostly(of_name)) {
       CollectiveInstance& instance = instances.emplace_back();
-      instance.group = name.first;
-      instance.name = name.second;
       instance.is_uneven = joint.front().is_uneven;
-      for (const RankRun& run : joint) AddMember(*ranks[run.rank], run.rank, run.row, instance);
+      instance.members.reserve(joint.size());
+      for (const RankRun& run : joint) instance.members.push_back({run.rank, run.row});
+      NameAfter(*ranks[joint.back().rank], joint.back().row, instance);
     }
   }
   return instances;

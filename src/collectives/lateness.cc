@@ -44,6 +44,15 @@ class LatenessFinder {
     result_.instances = JoinInstances(ranks);
     result_.clocks = clocks_ = AlignClocks(ranks, result_.instances);
     result_.doubts = FindClockDoubts(ranks, clocks_);
+    std::map<RankId, TimeNs> doubts;
+    for (const ClockDoubt& doubt : result_.doubts) {
+      for (const RankId rank : {doubt.first, doubt.second})
+        doubts[rank] = std::max(doubts[rank], doubt.residual);
+    }
+    for (const RankCollectives& rank : ranks) {
+      const auto found = doubts.find(rank.rank);
+      doubt_of_rank_.push_back(found == doubts.end() ? 0 : found->second);
+    }
     for (RankClock& clock : clocks_.clocks) {
       // A wider spread does not measure the clocks: each instance is compared by its own ends.
       constexpr TimeNs kMaxSpread = 1'000'000;
@@ -53,16 +62,17 @@ class LatenessFinder {
   }
 
   Lateness Find() && {
-    const std::vector<InstanceArrivals> arrivals = FindArrivals(ranks_, result_.instances, clocks_);
-    std::vector<UncapturedMembers> uncaptured =
-        FindUncapturedMembers(ranks_, result_.instances, arrivals, clocks_, limits_);
+    const ArrivalFinder arrivals(ranks_, clocks_);
+    UncapturedFinder finder(ranks_, clocks_, limits_);
+    for (const CollectiveInstance& instance : result_.instances) {
+      const InstanceArrivals of_instance = arrivals.Of(instance);
+      finder.Add(instance, of_instance);
+      JudgeCaptured(instance, of_instance, result_.of_instance.emplace_back());
+    }
+    std::vector<UncapturedMembers> uncaptured = std::move(finder).Found();
     for (std::size_t i = 0; i < result_.instances.size(); ++i) {
-      InstanceLateness& found = result_.of_instance.emplace_back();
-      if (!uncaptured[i].late.empty()) {
-        found = {true, std::move(uncaptured[i].late)};
-      } else {
-        JudgeCaptured(i, arrivals[i], found);
-      }
+      InstanceLateness& found = result_.of_instance[i];
+      if (!uncaptured[i].late.empty()) found = {true, std::move(uncaptured[i].late)};
       if (result_.instances[i].is_barrier) ++(found.known ? result_.known : result_.unknown);
       Add(i, found);
     }
@@ -74,9 +84,8 @@ class LatenessFinder {
   }
 
  private:
-  void JudgeCaptured(std::size_t number, const InstanceArrivals& arrivals,
+  void JudgeCaptured(const CollectiveInstance& instance, const InstanceArrivals& arrivals,
                      InstanceLateness& found) const {
-    const CollectiveInstance& instance = result_.instances[number];
     found.known = arrivals.all.size() > 1 && instance.is_barrier && IsOne(instance, arrivals) &&
                   (IsComplete(instance, arrivals) || SawNobodyLater(instance));
     if (!found.known) return;
@@ -132,15 +141,8 @@ class LatenessFinder {
   // Clocks that contradict each other do not show who came last by less.
   TimeNs DoubtOf(const CollectiveInstance& instance) const {
     TimeNs most = 0;
-    for (const ClockDoubt& doubt : result_.doubts) {
-      const auto takes_part = [&](RankId rank) {
-        return std::ranges::any_of(instance.members, [&](const auto& member) {
-          return ranks_[member.rank].get().rank == rank;
-        });
-      };
-      if (takes_part(doubt.first) || takes_part(doubt.second))
-        most = std::max(most, doubt.residual);
-    }
+    for (const CollectiveInstance::Member& member : instance.members)
+      most = std::max(most, doubt_of_rank_[member.rank]);
     return most;
   }
 
@@ -164,6 +166,7 @@ class LatenessFinder {
   const JobCollectives& ranks_;
   const LatenessLimits limits_;
   RankClocks clocks_;
+  std::vector<TimeNs> doubt_of_rank_;
   TimeNs tolerance_ = kArrivalTolerance;
   std::map<std::pair<bool, std::vector<RankId>>, LateRanks> late_;
   Lateness result_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "mpa/base/stable_sort.h"
@@ -10,11 +11,17 @@
 namespace mpa {
 namespace {
 
-using RunsOfRanks = std::map<std::size_t, std::vector<RankRun>>;
+// Of each rank those that it has, in order of rank.
+using RunsOfRanks = std::vector<std::span<const RankRun>>;
 
-RunsOfRanks ByRank(const std::vector<RankRun>& runs) {
+RunsOfRanks ByRank(std::span<const RankRun> runs) {
   RunsOfRanks ranks;
-  for (const RankRun& run : runs) ranks[run.rank].push_back(run);
+  while (!runs.empty()) {
+    const auto end = std::ranges::find_if(
+        runs, [rank = runs.front().rank](const RankRun& run) { return run.rank != rank; });
+    ranks.push_back(runs.first(static_cast<std::size_t>(end - runs.begin())));
+    runs = runs.subspan(ranks.back().size());
+  }
   return ranks;
 }
 
@@ -23,13 +30,13 @@ enum class Uneven : std::uint8_t { kAlone, kEnds };
 
 void AddUneven(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>& operations) {
   JointRanks first, last;
-  for (const auto& [rank, runs] : ranks) {
+  for (const std::span<const RankRun> runs : ranks) {
     const bool has_ends = uneven == Uneven::kEnds && runs.size() > 1;
     if (has_ends) first.push_back(runs.front());
     if (has_ends) last.push_back(runs.back());
-    const std::ptrdiff_t inner = has_ends ? 1 : 0;
-    const std::vector<JointRanks> alone = Alone({runs.begin() + inner, runs.end() - inner});
-    operations.insert(operations.end(), alone.begin(), alone.end());
+    const std::size_t inner = has_ends ? 1 : 0;
+    for (const RankRun& run : runs.subspan(inner, runs.size() - 2 * inner))
+      operations.push_back({run});
   }
   if (first.empty()) return;
   operations.push_back(std::move(first));
@@ -38,9 +45,9 @@ void AddUneven(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>&
 
 // Every rank ran it as often as the others: the n-th runs are one operation.
 void AddInOrder(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>& operations) {
-  const std::size_t count = ranks.begin()->second.size();
+  const std::size_t count = ranks.front().size();
   const bool is_even = std::ranges::all_of(
-      ranks, [&](const auto& of_rank) { return of_rank.second.size() == count; });
+      ranks, [&](std::span<const RankRun> runs) { return runs.size() == count; });
   if (!is_even) {
     const std::size_t before = operations.size();
     AddUneven(ranks, uneven, operations);
@@ -51,7 +58,8 @@ void AddInOrder(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>
   }
   for (std::size_t i = 0; i < count; ++i) {
     JointRanks& operation = operations.emplace_back();
-    for (const auto& [rank, runs] : ranks) operation.push_back(runs[i]);
+    operation.reserve(ranks.size());
+    for (const std::span<const RankRun> runs : ranks) operation.push_back(runs[i]);
   }
 }
 
@@ -101,21 +109,22 @@ std::vector<JointRanks> MatchInTime(const std::vector<RankRun>& runs) {
   StableSort(by_end, [](const RankRun& a, const RankRun& b) {
     return std::pair{a.time.end, a.rank} < std::pair{b.time.end, b.rank};
   });
-  const RunsOfRanks ranks = ByRank(by_end);
-  std::map<std::size_t, std::size_t> next;  // by rank, the first run that has no operation
+  std::vector<RankRun> by_rank = by_end;
+  StableSort(by_rank, {}, &RankRun::rank);
+  // Of each rank those that have no operation.
+  std::map<RankIndex, std::span<const RankRun>> left;
+  for (const std::span<const RankRun> of_rank : ByRank(by_rank))
+    left[of_rank.front().rank] = of_rank;
   std::vector<JointRanks> operations;
   for (const RankRun& run : by_end) {
-    const std::vector<RankRun>& own = ranks.at(run.rank);
-    std::size_t& at = next[run.rank];
-    if (at >= own.size() || own[at].row != run.row)
-      continue;  // it belongs to one that ended before
+    const std::span<const RankRun> own = left[run.rank];
+    if (own.empty() || own.front().row != run.row) continue;  // it belongs to one that ended before
     // Whoever takes part leaves next of all that its rank still has to leave.
     JointRanks& operation = operations.emplace_back();
-    for (const auto& [rank, of_rank] : ranks) {
-      std::size_t& candidate = next[rank];
-      if (candidate < of_rank.size() && AreTogether(run, of_rank[candidate])) {
-        operation.push_back(of_rank[candidate++]);
-      }
+    for (auto& [rank, of_rank] : left) {
+      if (of_rank.empty() || !AreTogether(run, of_rank.front())) continue;
+      operation.push_back(of_rank.front());
+      of_rank = of_rank.subspan(1);
     }
   }
   return operations;

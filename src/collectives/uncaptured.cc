@@ -2,113 +2,88 @@
 #include "mpa/collectives/uncaptured.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
 
 #include "mpa/base/rank.h"
 
 namespace mpa {
-namespace {
+UncapturedFinder::UncapturedFinder(const JobCollectives& ranks, const RankClocks& clocks,
+                                   const LatenessLimits& limits)
+    : ranks_(ranks), clocks_(clocks), limits_(limits), tolerance_(kArrivalTolerance) {
+  for (const RankClock& clock : clocks.clocks)
+    if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
+}
 
-class UncapturedFinder {
- public:
-  UncapturedFinder(const JobCollectives& ranks, const CollectiveInstances& instances,
-                   const RankClocks& clocks, const LatenessLimits& limits)
-      : ranks_(ranks), instances_(instances), clocks_(clocks), limits_(limits) {
-    for (const RankClock& clock : clocks.clocks)
-      if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
-  }
-
-  std::vector<UncapturedMembers> Find(const std::vector<InstanceArrivals>& arrivals) && {
-    found_.resize(instances_.size());
-    for (std::size_t i = 0; i < instances_.size(); ++i) Judge(i, arrivals[i]);
-    AddHabits();
-    return std::move(found_);
-  }
-
- private:
-  void Judge(std::size_t number, const InstanceArrivals& arrivals) {
-    UncapturedMembers& found = found_[number];
-    if (arrivals.all.size() > 1 && arrivals.all.back().source == ArrivalSource::kSeen) {
-      found.last = arrivals.all.back().time;
-      const std::string& group = instances_[number].group;
-      ++seen_[group];
-      std::vector<LateMembers> little = FindLateMembers(arrivals, tolerance_, false);
-      if (!little.empty())
-        little_late_[{group, little.front().ranks}].emplace_back(number, little.front());
-      found.late = FindLateMembers(arrivals, limits_.least, false);
+void UncapturedFinder::Add(const CollectiveInstance& instance, const InstanceArrivals& arrivals) {
+  UncapturedMembers found;
+  if (arrivals.all.size() > 1 && arrivals.all.back().source == ArrivalSource::kSeen) {
+    found.last = arrivals.all.back().time;
+    ++seen_[instance.group];
+    std::vector<LateMembers> little = FindLateMembers(arrivals, tolerance_, false);
+    if (!little.empty()) {
+      little_late_[{instance.group, little.front().ranks}].emplace_back(found_.size(),
+                                                                        little.front());
     }
-    if (found.late.empty()) FindUnknown(number);
+    found.late = FindLateMembers(arrivals, limits_.least, false);
   }
+  if (found.late.empty()) FindUnknown(instance, found);
+  found_.push_back(std::move(found));
+}
 
-  // A rank that is the last in most operations of a group is late by little each time, and by much
-  // in a step.
-  void AddHabits() {
-    for (const auto& [key, found] : little_late_) {
-      TimeNs sum = 0;
-      for (const auto& [number, late] : found) sum += late.Behind();
-      const auto count = static_cast<double>(found.size());
-      const bool is_habit =
-          count >= limits_.least_operations &&
-          count >= limits_.systematic_share * static_cast<double>(seen_.at(key.first));
-      if (!is_habit || sum < limits_.least_of_habit) continue;
-      for (const auto& [number, late] : found) {
-        if (found_[number].late.empty()) found_[number].late = {late};
-      }
+// A rank that is the last in most operations of a group is late by little each time, and by much in
+// a step.
+std::vector<UncapturedMembers> UncapturedFinder::Found() && {
+  for (const auto& [key, found] : little_late_) {
+    TimeNs sum = 0;
+    for (const auto& [number, late] : found) sum += late.Behind();
+    const auto count = static_cast<double>(found.size());
+    const bool is_habit =
+        count >= limits_.least_operations &&
+        count >= limits_.systematic_share * static_cast<double>(seen_.at(key.first));
+    if (!is_habit || sum < limits_.least_of_habit) continue;
+    for (const auto& [number, late] : found) {
+      if (found_[number].late.empty()) found_[number].late = {late};
     }
   }
+  return std::move(found_);
+}
 
-  bool AllCaptured(const CollectiveInstance& instance) const {
-    const std::size_t captured = instance.members.size();
-    return instance.of_group.empty() ? captured == ranks_.size() && captured > 2
-                                     : captured >= instance.of_group.size();
+bool UncapturedFinder::AllCaptured(const CollectiveInstance& instance) const {
+  const std::size_t captured = instance.members.size();
+  return instance.of_group.empty() ? captured == ranks_.size() && captured > 2
+                                   : captured >= instance.of_group.size();
+}
+
+// Where no peers are recorded, the waits still tell when the last one came.
+void UncapturedFinder::FindUnknown(const CollectiveInstance& instance,
+                                   UncapturedMembers& found) const {
+  if (!instance.is_barrier || AllCaptured(instance)) return;
+  TimeNs own = 0, latest = 0;
+  for (const CollectiveInstance::Member& member : instance.members) {
+    const RankCollectives& rank = ranks_[member.rank];
+    const ClockLine& clock = clocks_.clocks[member.rank].line;
+    own = std::max(own, clock.Convert(rank.runs.rows[member.row].start));
+    if (rank.last[member.row].known)
+      latest = std::max(latest, clock.Convert(rank.last[member.row].time));
   }
+  if (latest <= own + limits_.least) return;
+  found.late = {{.ranks = OnlyOtherMember(instance), .time = latest, .before = own}};
+  found.last = latest;
+}
 
-  // Where no peers are recorded, the waits still tell when the last one came.
-  void FindUnknown(std::size_t number) {
-    const CollectiveInstance& instance = instances_[number];
-    if (!instance.is_barrier || AllCaptured(instance)) return;
-    TimeNs own = 0, latest = 0;
-    for (const CollectiveInstance::Member& member : instance.members) {
-      const RankCollectives& rank = ranks_[member.rank];
-      const ClockLine& clock = clocks_.clocks[member.rank].line;
-      own = std::max(own, clock.Convert(rank.runs.rows[member.row].start));
-      if (rank.last[member.row].known)
-        latest = std::max(latest, clock.Convert(rank.last[member.row].time));
-    }
-    if (latest <= own + limits_.least) return;
-    found_[number].late = {{.ranks = OnlyOtherMember(instance), .time = latest, .before = own}};
-    found_[number].last = latest;
+// The one that it must have been, where all other members of the group were captured; empty: one of
+// several.
+std::vector<RankId> UncapturedFinder::OnlyOtherMember(const CollectiveInstance& instance) const {
+  std::vector<RankId> others;
+  for (const RankId rank : instance.of_group) {
+    const auto is_rank = [&](const CollectiveInstance::Member& member) {
+      return ranks_[member.rank].get().rank == rank;
+    };
+    if (std::ranges::none_of(instance.members, is_rank)) others.push_back(rank);
+    if (others.size() > 1) return {};
   }
-
-  // The one that it must have been, where all other members of the group were captured; empty: one
-  // of several.
-  std::vector<RankId> OnlyOtherMember(const CollectiveInstance& instance) const {
-    std::vector<RankId> others;
-    for (const RankId rank : instance.of_group) {
-      const auto is_rank = [&](const CollectiveInstance::Member& member) {
-        return ranks_[member.rank].get().rank == rank;
-      };
-      if (std::ranges::none_of(instance.members, is_rank)) others.push_back(rank);
-      if (others.size() > 1) return {};
-    }
-    return others;
-  }
-
-  const JobCollectives& ranks_;
-  const CollectiveInstances& instances_;
-  const RankClocks& clocks_;
-  const LatenessLimits& limits_;
-  TimeNs tolerance_ = kArrivalTolerance;
-  std::vector<UncapturedMembers> found_;
-  std::map<std::string, std::size_t> seen_;  // by group: an uncaptured rank came last
-  std::map<std::pair<std::string, std::vector<RankId>>,
-           std::vector<std::pair<std::size_t, LateMembers>>>
-      little_late_;
-};
-
-}  // namespace
+  return others;
+}
 
 std::vector<LateMembers> FindLateMembers(const InstanceArrivals& arrivals, TimeNs least,
                                          bool captured) {
@@ -134,14 +109,6 @@ std::vector<LateMembers> FindLateMembers(const InstanceArrivals& arrivals, TimeN
     end = first;
   }
   return late;
-}
-
-std::vector<UncapturedMembers> FindUncapturedMembers(const JobCollectives& ranks,
-                                                     const CollectiveInstances& instances,
-                                                     const std::vector<InstanceArrivals>& arrivals,
-                                                     const RankClocks& clocks,
-                                                     const LatenessLimits& limits) {
-  return UncapturedFinder(ranks, instances, clocks, limits).Find(arrivals);
 }
 
 }  // namespace mpa

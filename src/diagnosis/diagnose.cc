@@ -56,10 +56,8 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const ComparedRanks& comp
     diagnosis.ranks.push_back(rank.rank);
     formats.insert(rank.part->source);
     if (!rank.part->level.empty()) levels.insert(rank.part->level);
-    for (const JobGroup& group : rank.part->collectives.groups) {
-      for (const RankId member : group.ranks)
-        diagnosis.world = std::max(diagnosis.world, member.Number() + 1);
-    }
+    for (const JobGroup& group : rank.part->collectives.groups)
+      diagnosis.world = std::max(diagnosis.world, group.ranks.Largest().Number() + 1);
     const auto found = position.find(rank.part);
     for (const StepPart& step : rank.part->steps) {
       AccountRow& row = diagnosis.accounting.emplace_back();
@@ -321,8 +319,9 @@ Certainty LessSure(Certainty certainty) {
 }
 
 // Moves the candidates that save enough to the findings. Leaves the others.
-void TakeFindings(const Job& job, const Waterfall& waterfall, const Lateness& lateness,
-                  std::vector<Finding>& candidates, Diagnosis& diagnosis) {
+void TakeFindings(const Job& job, const Waterfall& waterfall, std::vector<Finding>& candidates,
+                  Diagnosis& diagnosis) {
+  const Lateness& lateness = diagnosis.lateness;
   const TimeNs least = LeastGain(job.thresholds, waterfall.step);
   const std::size_t others = lateness.of_job - std::min(lateness.of_job, lateness.captured);
   for (const Gain& gain : waterfall.gains) {
@@ -393,26 +392,27 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   const bool all = choice.whole.size() == common.ranks.size();
   const Job job = all ? MakeJob(common.ranks, std::move(operations), thresholds)
                       : ChosenJob(common.ranks, choice, thresholds);
-  const ComparedRanks compared{common.ranks, all ? job.operations : operations};
   Diagnosis diagnosis;
   diagnosis.thresholds = thresholds;
-  AddFacts(ranks, compared, job, diagnosis);
-  if (!all) {
+  AddFacts(ranks, {common.ranks, all ? job.operations : operations}, job, diagnosis);
+  if (all) {
+    diagnosis.lateness = job.operations.lateness;
+  } else {
     diagnosis.replayed = {RanksAt(common.ranks, choice.whole), choice.stand_out, choice.left_out};
+    diagnosis.lateness = std::exchange(operations, {}).lateness;  // of many ranks it takes much room
   }
   diagnosis.ranks_left_out = common.left_out;
   for (const DiagnosedRank& rank : ranks) {
     if (rank.part->steps.empty()) diagnosis.ranks_without_work.push_back(rank.rank);
   }
   diagnosis.steps_left_out = common.not_on_all;
-  diagnosis.lateness = compared.operations.lateness;
   for (const auto& [rank, state] : absent.states) diagnosis.lateness.absent.Add(rank, state);
   OpenFusions fusions;
   std::vector<Finding> candidates = FindCandidates(job, fusions);
   StepReplays replays(job.graph.graph, job.graph.steps);
   const Waterfall waterfall = Judge(job, replays, candidates);
   diagnosis.step = diagnosis.step_after_fixes = waterfall.step;
-  TakeFindings(job, waterfall, compared.operations.lateness, candidates, diagnosis);
+  TakeFindings(job, waterfall, candidates, diagnosis);
   EvidenceFinder evidence(job);
   for (Finding& finding : diagnosis.findings)
     evidence.Find(finding.what_if, CategoriesOfFix(finding), finding);

@@ -50,9 +50,12 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
   });
   const RanksOfJob job = JobOf(runs, found, request);
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    whole[run].Choose(runs[run].arguments, job.ranks, mapped[run], [&](std::size_t i) {
-      mapped[run][i] = std::move(read({runs[run]}, i).front());
-    });
+    whole[run].Choose(
+        runs[run].arguments, job.ranks, mapped[run], [&](const std::vector<std::size_t>& missing) {
+          ParallelFor(missing.size(), [&](std::size_t i) {
+            mapped[run][missing[i]] = std::move(read({runs[run]}, missing[i]).front());
+          });
+        });
     results.push_back(Together(job, std::move(mapped[run])));
   }
   return results;

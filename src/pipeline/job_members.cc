@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -16,7 +15,6 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
-#include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
@@ -183,19 +181,15 @@ class JobFinder {
     for (const auto& [rank, i] : of_rank) {
       for (const KnownGroup& group : members_[i]->groups) {
         if (!seen.insert(group.id).second) continue;
-        for (const StridedRanks& run : group.ranks) {
-          for (std::int64_t k = 0; k < run.count; ++k) {
-            const RankId member = run.At(k);
-            const auto found = of_rank.find(member);
-            if (found == of_rank.end()) continue;
-            const std::size_t from = RootOf(i), to = RootOf(found->second);
-            if (from == to || (from != kept && to != kept)) continue;
-            others.try_emplace(
-                from == kept ? to : from,
-                fmt::format(
-                    "rank {0} lists rank {1} in the group {2}, which rank {1} does not know",
-                    RankName(rank), RankName(member), CutEnd(Printable(group.id), 60)));
-          }
+        for (const RankId member : group.ranks) {
+          const auto found = of_rank.find(member);
+          if (found == of_rank.end()) continue;
+          const std::size_t from = RootOf(i), to = RootOf(found->second);
+          if (from == to || (from != kept && to != kept)) continue;
+          others.try_emplace(
+              from == kept ? to : from,
+              fmt::format("rank {0} lists rank {1} in the group {2}, which rank {1} does not know",
+                          RankName(rank), RankName(member), CutEnd(Printable(group.id), 60)));
         }
       }
     }
@@ -220,19 +214,8 @@ JobMember MemberOf(const RankInput& input, const RankTrace& trace) {
   JobMember member{.path = input.path.string(),
                    .arguments = trace.job.distributed_args,
                    .begin = BeginOf(trace)};
-  for (const JobGroup& group : trace.job.groups) {
-    KnownGroup& known = member.groups.emplace_back(KnownGroup{.id = group.id});
-    std::ranges::copy_if(group.ranks.Runs(), std::back_inserter(known.ranks),
-                         &StridedRanks::HoldsNumbers);
-  }
+  for (const JobGroup& group : trace.job.groups) member.groups.push_back({group.id, group.ranks});
   return member;
-}
-
-void CheckMember(const JobMember& member) {
-  for (const KnownGroup& group : member.groups) {
-    if (!std::ranges::all_of(group.ranks, &StridedRanks::HoldsNumbers))
-      Fail(ErrorKind::kCorrupt, "the part lists ranks that are out of range");
-  }
 }
 
 OtherJobs FindOtherJobs(const std::vector<RankId>& ranks,

@@ -17,7 +17,7 @@ namespace mpa {
 /// A communication group that a rank knows.
 struct KnownGroup {
   std::string id{};  ///< see JobGroup
-  std::vector<StridedRanks> ranks{};
+  RankSequence ranks{};
 };
 
 /// What a capture says of the job that its rank is a member of. Members are empty where it does not
@@ -28,10 +28,6 @@ struct JobMember {
   std::vector<KnownGroup> groups{};
   TimeNs begin = -1;  ///< of its first record since 1970; -1: unknown
 };
-
-/// Throws Error (kCorrupt) for what no capture says. Parts that were read from files may hold
-/// anything.
-void CheckMember(const JobMember& member);
 
 JobMember MemberOf(const RankInput& input, const RankTrace& trace);
 

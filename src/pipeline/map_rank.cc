@@ -161,8 +161,8 @@ void AddNotCaptured(const RanksOfJob& job, const std::vector<MappedRank>& mapped
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;  // equal lists of members
   for (const MappedRank& rank : mapped) {
     for (const KnownGroup& group : rank.member.groups) {
-      for (const StridedRanks& run : group.ranks) {
-        if (!seen.emplace(run.first, run.count, run.step).second) continue;
+      for (const StridedRanks& run : group.ranks.Runs()) {
+        if (!run.HoldsNumbers() || !seen.emplace(run.first, run.count, run.step).second) continue;
         for (std::int64_t i = 0; i < run.count; ++i) {
           const RankId member = run.At(i);
           if (!captured.contains(member)) absent.Add(member, RankState::kNotCaptured);

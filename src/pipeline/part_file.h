@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,7 @@ struct JobFile {
   std::vector<std::string> captures{};  ///< of each rank, from the directory of the job on
   std::vector<std::uint32_t> states{};  ///< StateOf() each of them, when the list was made
   std::vector<std::string> labels{};    ///< what ranks without a number are called; else empty
+  std::vector<std::string> gone{};      ///< captures that earlier lists of the job had
 };
 
 std::uint32_t Checksum(std::string_view bytes);
@@ -79,9 +81,10 @@ PartOrigin OriginOf(const JobFile& file, std::size_t i);
 std::string PartName(const JobFile& file, std::size_t i);
 std::string JobName(const JobFile& file);
 
-/// The files with an ending in a directory, in order of their names. Throws Error.
-std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& directory,
-                                           std::string_view ending);
+/// The files of a directory whose names are wanted, in order of these. Throws Error.
+std::vector<std::filesystem::path> PathsIn(
+    const std::filesystem::path& directory,
+    const std::function<bool(std::string_view name)>& is_wanted);
 
 /// The mark, the version and the commit come first, so that files of any other program and build
 /// are recognised before the rest is looked at; the size and the content follow, and a checksum of
@@ -109,7 +112,9 @@ Content TakeSealed(std::string_view& text) {
   return FromBytes<Content>(TakeSealedText(Content::kMark, text));
 }
 
-/// Throws Error: kCorrupt for other files, kInput for those that cannot be read.
+/// Throws Error (kCorrupt) for a text that is no list.
+JobFile JobFileIn(std::string_view text);
+/// The same of a file; throws Error (kInput) for those that cannot be read, too.
 JobFile ReadJobFile(const std::filesystem::path& path);
 
 }  // namespace mpa

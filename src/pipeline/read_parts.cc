@@ -1,80 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of all shares, as if the ranks had been read here.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "load_rank.h"
 #include "map_rank.h"
 #include "mpa/base/error.h"
-#include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/base/text.h"
-#include "mpa/io/input_text.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
+#include "part_places.h"
 #include "whole_parts.h"
 
 namespace mpa {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The files of some directories by their names; a file that is there twice counts once.
-class PartFiles {
- public:
-  PartFiles(const std::vector<fs::path>& directories, std::string_view ending) {
-    for (const fs::path& directory : directories) {
-      for (const fs::path& path : PathsIn(directory, ending))
-        paths_.try_emplace(path.filename().string(), path);
-    }
-  }
-  const std::map<std::string, fs::path>& All() const { return paths_; }
-  const fs::path* Find(const std::string& name) const {
-    const auto found = paths_.find(name);
-    return found == paths_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::map<std::string, fs::path> paths_;
-};
-
-std::string_view RecipeOf(std::string_view name) { return name.substr(0, name.find('.')); }
-
-// Throws if one of the recipes has parts, but no list of the ranks of all shares.
-void RequireLists(const fs::path& directory, const PartFiles& parts, const PartFiles& lists,
-                  const std::vector<PartSelection>& wanted) {
-  const auto count = [](const PartFiles& files, std::string_view recipe) {
-    return std::ranges::count_if(files.All(),
-                                 [&](const auto& file) { return RecipeOf(file.first) == recipe; });
-  };
-  for (const PartSelection& of : wanted) {
-    const std::string_view recipe = of.recipe->name;
-    const auto found = count(parts, recipe);
-    if (found == 0 || count(lists, recipe) > 0) continue;
-    Fail(ErrorKind::kInput,
-         "{}: the list of ranks {}.*{} is missing, without which {} cannot be merged; run a shard"
-         " again, which writes it",
-         directory.string(), recipe, kJobEnding, Counted(found, "part"));
-  }
-}
-
-// Names that a message has room for.
-std::string SomeOf(const std::vector<std::string>& names) {
-  constexpr std::size_t kMax = 5;
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kMax, names.size()));
-  std::string text = fmt::format("{}", fmt::join(names.begin(), end, ", "));
-  if (names.size() > kMax) text += fmt::format(" and {} more", names.size() - kMax);
-  return text;
-}
 
 // A rank of one of the lists.
 struct ListedRank {
@@ -96,7 +48,7 @@ void TakeLabels(const JobFile& list) {
 // Parts of one recipe.
 class SetReader {
  public:
-  SetReader(const PartSelection& wanted, std::int64_t reduce_bytes, const PartFiles& parts,
+  SetReader(const PartSelection& wanted, std::int64_t reduce_bytes, const PartPlaces& parts,
             std::set<std::string>& used)
       : wanted_(wanted),
         recipe_(*wanted.recipe),
@@ -104,37 +56,38 @@ class SetReader {
         parts_(parts),
         used_(used) {}
 
-  void Add(JobFile list) {
+  /// A list, which has to outlive this.
+  void Add(const JobFile& list) {
     const JobFile same{.recipe = list.recipe,
                        .arguments = wanted_.arguments.value_or(list.arguments),
                        .step = wanted_.arguments ? wanted_.step : list.step};
     if (ArgumentsCode(same) != ArgumentsCode(list)) return;
     TakeLabels(list);
-    lists_.push_back(std::move(list));
+    lists_.push_back(&list);
   }
   bool IsEmpty() const { return lists_.empty(); }
 
-  std::uint32_t Place() const { return lists_.front().place; }
+  std::uint32_t Place() const { return lists_.front()->place; }
 
   // Adds the parts that the lists name to those that were used.
   PartSet Read() {
     CheckArguments();
     Order();
     std::vector<MappedRank> mapped = ReadRanks();
-    const JobFile& first = lists_.front();
+    const JobFile& first = *lists_.front();
     PartSet set{&recipe_, first.arguments, first.step, true, {}};
     RanksOfJob job{first.job.directory, {}, false, 0, true, true, {}, {}, {}, recipe_.joins_groups};
-    for (const JobFile& list : lists_) {
-      for (const auto& [rank, state] : list.job.absent.states) job.absent.Add(rank, state);
-      job.notes.insert(job.notes.end(), list.job.notes.begin(), list.job.notes.end());
-      job.partial = job.partial || list.job.partial;
-      job.all += list.job.all;
-      job.traces = job.traces && list.job.traces;
-      set.of_text = set.of_text && list.job.text;
+    for (const JobFile* list : lists_) {
+      for (const auto& [rank, state] : list->job.absent.states) job.absent.Add(rank, state);
+      job.notes.insert(job.notes.end(), list->job.notes.begin(), list->job.notes.end());
+      job.partial = job.partial || list->job.partial;
+      job.all += list->job.all;
+      job.traces = job.traces && list->job.traces;
+      set.of_text = set.of_text && list->job.text;
     }
     std::vector<std::string> missing;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      const JobFile& of = lists_[ranks_[i].list];
+      const JobFile& of = *lists_[ranks_[i].list];
       const std::size_t at = ranks_[i].at;
       job.ranks.push_back(of.job.ranks[at]);
       job.groups.push_back(of.job.groups[at]);
@@ -157,30 +110,30 @@ class SetReader {
 
  private:
   std::string NameOf(const ListedRank& rank) const {
-    const JobFile& list = lists_[rank.list];
+    const JobFile& list = *lists_[rank.list];
     return RankText(list.job.ranks[rank.at]);
   }
 
   void CheckArguments() const {
-    const JobFile& first = lists_.front();
-    for (const JobFile& list : lists_) {
-      if (ArgumentsCode(list) == ArgumentsCode(first)) continue;
+    const JobFile& first = *lists_.front();
+    for (const JobFile* list : lists_) {
+      if (ArgumentsCode(*list) == ArgumentsCode(first)) continue;
       Fail(ErrorKind::kInput,
            "the parts of {} were made with different options, named {:08x} and {:08x}; remove"
            " those of one",
-           recipe_.name, ArgumentsCode(first), ArgumentsCode(list));
+           recipe_.name, ArgumentsCode(first), ArgumentsCode(*list));
     }
   }
 
   // By group, then by number: the order in which one run has them.
   void Order() {
     for (std::size_t list = 0; list < lists_.size(); ++list) {
-      for (std::size_t at = 0; at < lists_[list].captures.size(); ++at)
+      for (std::size_t at = 0; at < lists_[list]->captures.size(); ++at)
         ranks_.push_back({list, at});
     }
     if (lists_.size() == 1) return;
     const auto key = [&](const ListedRank& rank) {
-      const RanksOfJob& job = lists_[rank.list].job;
+      const RanksOfJob& job = lists_[rank.list]->job;
       return std::pair(job.groups[rank.at], job.ranks[rank.at]);
     };
     StableSort(ranks_, {}, key);
@@ -189,55 +142,78 @@ class SetReader {
     });
     if (twice == ranks_.end() || recipe_.joins_groups) return;
     Fail(ErrorKind::kInput, "{}: two parts of {}, from {} and {}; remove one", recipe_.name,
-         NameOf(*twice), lists_[twice->list].captures[twice->at],
-         lists_[std::next(twice)->list].captures[std::next(twice)->at]);
+         NameOf(*twice), lists_[twice->list]->captures[twice->at],
+         lists_[std::next(twice)->list]->captures[std::next(twice)->at]);
   }
 
   // Reads what there is of the ranks, by the recipe whole or in outline.
   std::vector<MappedRank> ReadRanks() {
     std::vector<MappedRank> mapped(ranks_.size());
     problems_.resize(ranks_.size());
-    const bool in_outline = recipe_.outlines != nullptr;
-    ParallelFor(ranks_.size(), [&](std::size_t i) { ReadRank(i, in_outline, mapped[i]); });
+    std::vector<std::size_t> all(ranks_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    ReadRanks(all, recipe_.outlines != nullptr, mapped);
     std::vector<RankId> ranks;
-    for (const ListedRank& rank : ranks_) ranks.push_back(lists_[rank.list].job.ranks[rank.at]);
+    for (const ListedRank& rank : ranks_) ranks.push_back(lists_[rank.list]->job.ranks[rank.at]);
     WholeParts(recipe_, reduce_bytes_, ranks.size())
-        .Choose(lists_.front().arguments, ranks, mapped,
-                [&](std::size_t i) { ReadRank(i, false, mapped[i]); });
+        .Choose(
+            lists_.front()->arguments, ranks, mapped,
+            [&](const std::vector<std::size_t>& missing) { ReadRanks(missing, false, mapped); });
     return mapped;
   }
 
-  void ReadRank(std::size_t i, bool in_outline, MappedRank& mapped) {
-    const ListedRank& rank = ranks_[i];
-    const fs::path* path = parts_.Find(PartName(lists_[rank.list], rank.at));
+  void ReadRanks(const std::vector<std::size_t>& wanted, bool in_outline,
+                 std::vector<MappedRank>& mapped) {
+    const auto file_of = [&](std::size_t i) {
+      const std::vector<PartPlace>& places = PlacesOf(i);
+      return places.empty() ? nullptr : places.front().file;
+    };
+    ReadByFile(wanted, file_of,
+               [&](std::size_t i, OpenFile& file) { ReadRank(i, in_outline, file, mapped[i]); });
+  }
+
+  const std::vector<PartPlace>& PlacesOf(std::size_t i) const {
+    return parts_.Find(PartName(*lists_[ranks_[i].list], ranks_[i].at));
+  }
+
+  // From the first copy of its part that can be read.
+  void ReadRank(std::size_t i, bool in_outline, OpenFile& file, MappedRank& mapped) {
+    const std::vector<PartPlace>& places = PlacesOf(i);
     mapped = {};
-    mapped.failed = mapped.lacks_part = path == nullptr;
-    if (path == nullptr) return;
-    try {
-      const io::InputText content(*path, io::Content::kAsIs);
-      std::string_view text = content.text();
-      const std::string_view head = TakeSealedText(PartFile::kMark, text);
-      auto file = FromBytes<PartFile>(head);
-      CheckOrigin(file.origin, OriginOf(lists_[rank.list], rank.at));
-      CheckMember(file.member);
-      mapped = {nullptr, std::move(file.notes), file.partial,          file.failed,
-                false,   file.captures,         std::move(file.member)};
-      if (mapped.failed) return;
-      if (in_outline) {
-        mapped.part = recipe_.decode(file.outline);
+    mapped.failed = true;
+    mapped.lacks_part = places.empty();
+    for (const PartPlace& place : places) {
+      try {
+        mapped = ReadPart(ranks_[i], in_outline, file.Of(place));
+        problems_[i].clear();
         return;
+      } catch (const Error& error) {
+        if (!IsBadInput(error)) throw;
+        if (!problems_[i].empty()) continue;
+        problems_[i] = fmt::format("{}: {}; {} is left out, run its shard again", place.Text(),
+                                   error.what(), NameOf(ranks_[i]));
       }
-      const auto whole = TakeSealed<WholePart>(text);
-      if (whole.of != Checksum(head) || !text.empty())
-        Fail(ErrorKind::kCorrupt, "damaged: its halves are of different parts");
-      mapped.part = recipe_.decode(whole.part);
-    } catch (const Error& error) {
-      if (!IsBadInput(error)) throw;
-      mapped = {};
-      mapped.failed = true;
-      problems_[i] = fmt::format("{}: {}; {} is left out, run its shard again", path->string(),
-                                 error.what(), NameOf(rank));
     }
+  }
+
+  MappedRank ReadPart(const ListedRank& rank, bool in_outline, OpenFile::Texts texts) const {
+    std::string_view rest = texts.head;
+    const std::string_view head = TakeSealedText(PartFile::kMark, rest);
+    auto file = FromBytes<PartFile>(head);
+    CheckOrigin(file.origin, OriginOf(*lists_[rank.list], rank.at));
+    MappedRank mapped{nullptr, std::move(file.notes), file.partial,          file.failed,
+                      false,   file.captures,         std::move(file.member)};
+    if (mapped.failed) return mapped;
+    if (in_outline) {
+      mapped.part = recipe_.decode(file.outline);
+      return mapped;
+    }
+    if (rest.empty()) rest = texts.rest;
+    const auto whole = TakeSealed<WholePart>(rest);
+    if (whole.of != Checksum(head) || !rest.empty())
+      Fail(ErrorKind::kCorrupt, "damaged: its halves are of different parts");
+    mapped.part = recipe_.decode(whole.part);
+    return mapped;
   }
 
   // A part that was copied over another one, renamed, or made of a capture that is another by now.
@@ -258,11 +234,72 @@ class SetReader {
   const PartSelection& wanted_;
   const Recipe& recipe_;
   const std::int64_t reduce_bytes_;
-  const PartFiles& parts_;
+  const PartPlaces& parts_;
   std::set<std::string>& used_;
-  std::vector<JobFile> lists_;
+  std::vector<const JobFile*> lists_;
   std::vector<ListedRank> ranks_;
   std::vector<std::string> problems_;  // of each whose part is there, but of no use; empty: none
+};
+
+// Parts that belong to none of the ranks, by name.
+class UnusedParts {
+ public:
+  /// Throws Error (kInput) for those that can belong to a list alone that is missing.
+  UnusedParts(const PartPlaces& places, const std::vector<ReadList>& lists,
+              const fs::path& directory, bool lacks_lists)
+      : places_(places), lists_(lists), directory_(directory), lacks_lists_(lacks_lists) {}
+
+  void Add(const std::string& name) { names_.push_back(name); }
+
+  /// Empty: there are none.
+  std::string Note() const {
+    if (names_.empty()) return "";
+    if (!lacks_lists_) RequireTheirLists();
+    return fmt::format(
+        "{} parts belong to ranks that the job does not have, or to another version, and are left"
+        " out: {}",
+        names_.size(), SomeOf(names_));
+  }
+
+ private:
+  using Capture = std::tuple<std::string, std::uint32_t, std::string>;  // recipe, arguments
+
+  // Of a job that has lost ranks, the lists know those as well.
+  void RequireTheirLists() const {
+    std::set<Capture> known;
+    for (const ReadList& list : lists_) {
+      const std::uint32_t arguments = ArgumentsCode(list.job);
+      for (const auto* captures : {&list.job.captures, &list.job.gone}) {
+        for (const std::string& capture : *captures)
+          known.emplace(list.job.recipe, arguments, capture);
+      }
+    }
+    std::map<std::string, std::vector<std::string>> unlisted;  // by recipe
+    OpenFile file;
+    for (const std::string& name : names_) {
+      const std::optional<PartOrigin> origin = OriginIn(places_.Find(name).front(), file);
+      if (origin && !known.contains({origin->recipe, origin->arguments, origin->capture}))
+        unlisted[origin->recipe].push_back(name);
+    }
+    for (const auto& [recipe, names] : unlisted) FailForList(directory_, recipe, names);
+  }
+
+  // Empty: damaged, or of another version.
+  static std::optional<PartOrigin> OriginIn(const PartPlace& place, OpenFile& file) {
+    try {
+      std::string_view text = file.Of(place).head;
+      return TakeSealed<PartFile>(text).origin;
+    } catch (const Error& error) {
+      if (!IsBadInput(error)) throw;
+      return std::nullopt;
+    }
+  }
+
+  const PartPlaces& places_;
+  const std::vector<ReadList>& lists_;
+  const fs::path& directory_;
+  const bool lacks_lists_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace
@@ -270,24 +307,18 @@ class SetReader {
 std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
                                const std::vector<PartSelection>& wanted,
                                std::int64_t reduce_bytes) {
-  const PartFiles parts(directories, kPartEnding), lists(directories, kJobEnding);
-  RequireLists(directories.front(), parts, lists, wanted);
   std::vector<std::string> notes;
+  const PartPlaces places(directories, wanted, notes);
+  RequireLists(directories.front(), places, wanted);
   std::set<std::string> used;
   std::map<std::string, SetReader, std::less<>> readers;
   for (const PartSelection& of : wanted)
-    readers.try_emplace(std::string(of.recipe->name), of, reduce_bytes, parts, used);
-  bool lost = false;
-  for (const auto& [name, path] : lists.All()) {
-    try {
-      JobFile list = ReadJobFile(path);
-      const auto reader = readers.find(list.recipe);
-      if (reader != readers.end()) reader->second.Add(std::move(list));
-    } catch (const Error& error) {
-      if (!IsBadInput(error)) throw;
-      notes.push_back(fmt::format("{}: {}; the list is left out", path.string(), error.what()));
-      lost = true;
-    }
+    readers.try_emplace(std::string(of.recipe->name), of, reduce_bytes, places, used);
+  const std::vector<ReadList> lists = ReadLists(places, notes);
+  const bool lost = !notes.empty();
+  for (const ReadList& list : lists) {
+    const auto reader = readers.find(list.job.recipe);
+    if (reader != readers.end()) reader->second.Add(list.job);
   }
   std::vector<PartSet> sets;
   std::vector<SetReader*> found;
@@ -301,19 +332,14 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
     Fail(ErrorKind::kInput, "{}: no parts{}", directories.front().string(),
          notes.empty() ? "; --shard makes them" : ": " + notes.front());
   }
-  std::vector<std::string> foreign;
-  for (const auto& [name, path] : parts.All()) {
+  UnusedParts unused(places, lists, directories.front(), lost);
+  for (const auto& [name, copies] : places.Parts()) {
     const std::string_view recipe = RecipeOf(name);
     const bool is_wanted = std::ranges::any_of(
         sets, [recipe](const PartSet& set) { return set.recipe->name == recipe; });
-    if (is_wanted && !used.contains(name)) foreign.push_back(name);
+    if (is_wanted && !used.contains(name)) unused.Add(name);
   }
-  if (!foreign.empty()) {
-    notes.push_back(fmt::format(
-        "{} parts belong to ranks that the job does not have, or to another version, and are left"
-        " out: {}",
-        foreign.size(), SomeOf(foreign)));
-  }
+  if (std::string note = unused.Note(); !note.empty()) notes.push_back(std::move(note));
   for (PartSet& set : sets) {
     set.mapped.notes.insert(set.mapped.notes.begin(), notes.begin(), notes.end());
     set.mapped.partial = set.mapped.partial || lost;

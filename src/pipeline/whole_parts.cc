@@ -22,7 +22,7 @@ void WholeParts::Keep(std::size_t i, RankPart part, MappedRank& mapped) {
 
 void WholeParts::Choose(const RecipeArguments& arguments, const std::vector<RankId>& ranks,
                         std::vector<MappedRank>& mapped,
-                        const std::function<void(std::size_t)>& read) {
+                        const std::function<void(const std::vector<std::size_t>&)>& read) {
   if (recipe_.outlines == nullptr) return;
   std::vector<RankPart> parts;
   std::vector<std::size_t> of_part;
@@ -43,7 +43,7 @@ void WholeParts::Choose(const RecipeArguments& arguments, const std::vector<Rank
     if (is_whole_[i] != 0 && is_chosen[i] == 0 && !mapped[i].failed)
       LeaveOutline({ranks[i], mapped[i].part}, mapped[i]);
   });
-  ParallelFor(missing.size(), [&](std::size_t i) { read(missing[i]); });
+  read(missing);
 }
 
 }  // namespace mpa

@@ -26,10 +26,11 @@ class WholeParts {
   void Keep(std::size_t i, RankPart part, MappedRank& mapped);
 
   /// Chooses the parts that `reduce` needs whole, once all ranks have a part, an outline, or have
-  /// failed. Calls `read` for those that are not here, on several threads; it replaces what
-  /// `mapped` has of the rank.
+  /// failed. Calls `read` with those that are not here; it replaces what `mapped` has of these
+  /// ranks.
   void Choose(const RecipeArguments& arguments, const std::vector<RankId>& ranks,
-              std::vector<MappedRank>& mapped, const std::function<void(std::size_t)>& read);
+              std::vector<MappedRank>& mapped,
+              const std::function<void(const std::vector<std::size_t>&)>& read);
 
  private:
   void LeaveOutline(RankPart part, MappedRank& mapped) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -46,11 +47,14 @@ class ReplacedFiles {
   io::ScratchDirectory scratch_;
 };
 
-// Lists of a job that has other ranks now: it was captured again, or some were moved.
-void RemoveOlderLists(const JobFile& file, const fs::path& directory) {
+// The lists that this one takes the place of: the job has other ranks now, because it was captured
+// again, or some were moved. Their captures are gone.
+std::vector<fs::path> TakeOlderLists(const fs::path& directory, JobFile& file) {
   const std::set<std::string> captures(file.captures.begin(), file.captures.end());
-  for (const fs::path& path : PathsIn(directory, kJobEnding)) {
-    if (path.filename() == JobName(file)) continue;
+  std::set<std::string> gone;
+  std::vector<fs::path> older;
+  const auto is_list = [](std::string_view name) { return name.ends_with(kJobEnding); };
+  for (const fs::path& path : PathsIn(directory, is_list)) {
     try {
       const auto other = ReadJobFile(path);
       const bool is_same = other.recipe == file.recipe &&
@@ -58,12 +62,16 @@ void RemoveOlderLists(const JobFile& file, const fs::path& directory) {
                            std::ranges::any_of(other.captures, [&](const std::string& capture) {
                              return captures.contains(capture);
                            });
-      std::error_code ignored;
-      if (is_same) fs::remove(path, ignored);
+      if (!is_same) continue;
+      gone.insert(other.captures.begin(), other.captures.end());
+      gone.insert(other.gone.begin(), other.gone.end());
+      if (path.filename() != JobName(file)) older.push_back(path);
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;  // merging names it
     }
   }
+  std::ranges::set_difference(gone, captures, std::back_inserter(file.gone));
+  return older;
 }
 
 JobFile JobFileOf(const RecipeRun& run, const ClusterRequest& request, const FoundRanks& found,
@@ -139,8 +147,10 @@ WrittenShard WriteShard(const std::vector<RecipeRun>& runs, const ClusterRequest
   for (const RecipeRun& run : runs) {
     jobs.push_back(JobFileOf(run, request, found, sources));
     jobs.back().place = static_cast<std::uint32_t>(jobs.size() - 1);
+    const std::vector<fs::path> older = TakeOlderLists(shard.directory, jobs.back());
     written.lists.push_back(files.Write(JobName(jobs.back()), Sealed(jobs.back())));
-    RemoveOlderLists(jobs.back(), shard.directory);
+    std::error_code ignored;
+    for (const fs::path& path : older) fs::remove(path, ignored);
   }
   std::vector<std::vector<MappedRank>> mapped(mine.size());  // without parts: for their notes
   std::atomic<std::size_t> kept = 0;

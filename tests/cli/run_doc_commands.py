@@ -72,7 +72,7 @@ LAUNCHERS = {"srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID"),
 
 
 def launcher(number, count, run):
-    return (f'until [ "$1" = {TOOL} ]; do shift; done\n'
+    return (f'until [ "$1" = {TOOL} ] || [ "$1" = sh ]; do shift; done\n'
             f'for i in 0 1 2 3; do env {number}=$i {count}=4 {run}=1 "$@" || exit; done')
 
 

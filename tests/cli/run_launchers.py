@@ -73,14 +73,19 @@ class Real(Shared):
         advised = self.run_tool("advisor", "all", "-d", self.job, "--json")
         self.assertEqual(self.started(launch, "advisor", "all", "--json")[0], advised.out)
 
-    def judge_page(self, words, said, out=None):
-        """What the page runs, in self.place, is what one process makes with the same words; `said` is its output, and `out`
-        has what it wrote."""
+    def run_alone(self, words):
+        """In a place like self.place."""
         one = self.scratch / "one"
         (one / "programs").mkdir(parents=True)
         (one / "result").symlink_to(self.job)
         direct = self.run_tool(*words, cwd=one)
         self.assertEqual(direct.code, 0, direct.err)
+        return one, direct
+
+    def judge_page(self, words, said, out=None):
+        """What the page runs, in self.place, is what one process makes with the same words; `said` is its output, and `out`
+        has what it wrote."""
+        one, direct = self.run_alone(words)
         for number in range(4):
             self.assertIn(f"share {number} of 4", said)
         lines = [line for line in said.splitlines() if not re.match("msprof-analyze: note: |salloc: ", line)]
@@ -118,6 +123,16 @@ class Srun(Real):
         said = log.read_text(encoding="utf-8")
         self.assertEqual(done.returncode, 0, done.stderr + said)
         self.judge_page(script.split("msprof-analyze ")[1].split(), said)
+
+    def test_the_batch_script_of_the_page_for_many_ranks(self):
+        (script,) = blocks("Many ranks")
+        (self.place / "batch.sh").write_text(script, encoding="utf-8")
+        done = self.in_slurm("sbatch", "--wait", "batch.sh")
+        (log,) = self.place.glob("slurm-*.out")
+        self.assertEqual(done.returncode, 0, done.stderr + log.read_text(encoding="utf-8"))
+        self.assertEqual(len(list((self.place / "packed").iterdir())), 4)
+        one, _ = self.run_alone(["advisor", "all", "-d", "./result", "-o", "./out"])
+        self.assertEqual(self.pages(self.place / "out"), self.pages(one / "out"))
 
     def test_the_line_of_the_page_for_mpirun(self):
         """In an allocation of four nodes: mpirun starts a process on each of them by Slurm."""

@@ -4,7 +4,7 @@
 
     run_shards.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: shards (parts and what may be wrong with them), launched (processes that find their
+GROUP is one of the classes below: shards (parts and what may be wrong with them), packed (the same of nodes), launched (processes that find their
 share by themselves; the variables are set as srun and mpirun do; run_launchers.py has the real ones).
 Exit status: 0 passed, 1 failed, 2 usage.
 """
@@ -65,6 +65,14 @@ class Shared(Cli):
         done = self.run_tool("merge", *(directories or [self.parts]), "-o", out)
         return done, self.files(out) if out.exists() else {}
 
+    def copy_to_machine(self, machine, ranks):
+        """The captures of the job that this machine sees."""
+        here = self.scratch / f"machine{machine}" / self.job.name
+        here.mkdir(parents=True)
+        for rank in ranks:
+            (path,) = [path for path in self.job.iterdir() if path.name.startswith(f"rank{rank}_") or path.name == f"rank{rank}"]
+            shutil.copytree(path, here / path.name)
+        return here
 
     def of_another_version(self, tool):
         """A copy of the program that says another version, everywhere."""
@@ -152,11 +160,7 @@ class Shards(Shared):
         """Each machine sees its own ranks and reads all of them."""
         out, files = self.direct()
         for machine, ranks in enumerate((range(3), range(3, RANKS))):
-            here = self.scratch / f"machine{machine}" / self.job.name
-            here.mkdir(parents=True)
-            for rank in ranks:
-                (path,) = [path for path in self.job.iterdir() if path.name.startswith(f"rank{rank}_") or path.name == f"rank{rank}"]
-                shutil.copytree(path, here / path.name)
+            here = self.copy_to_machine(machine, ranks)
             done = self.run_tool("-m", RECIPES, "-d", here, "--local", "-o", self.parts)
             self.assertEqual(done.code, 0, done.err)
         done, merged = self.merge()
@@ -379,6 +383,28 @@ class Shards(Shared):
         self.make("-m", RECIPES)
         self.assertEqual(self.merge()[0].code, 0)
 
+    def test_some_lists_that_are_missing(self):
+        """Each machine makes a list of its own ranks; without one of them nothing tells whether its ranks are of the job."""
+        lists = []
+        for machine, ranks in enumerate((range(3), range(3, RANKS))):
+            here = self.copy_to_machine(machine, ranks)
+            self.assertEqual(self.run_tool("-m", "hccl_sum", "-d", here, "--local", "-o", self.parts).code, 0)
+            lists += set(self.parts.glob("*.job")) - set(lists)
+        text = lists[0].read_bytes()
+        lists[0].unlink()
+        done, merged = self.merge()
+        self.assertEqual((done.code, merged), (3, {}))
+        self.assertIn("the list of ranks hccl_sum.*.job is missing, without which 3 parts cannot be merged: hccl_sum.rank0-",
+                      " ".join(done.err))
+        # A list that is there, but damaged, is named with its ranks; the others are merged.
+        lists[0].write_bytes(text[:-1])
+        done, _ = self.merge()
+        self.assertEqual(done.code, 5)
+        self.assertIn(f"{lists[0].name}: the part ends early; the list is left out", "\n".join(done.warnings))
+        self.assertIn("3 parts belong to ranks that the job does not have", "\n".join(done.warnings))
+        lists[0].write_bytes(text)
+        self.assertEqual(self.merge()[0].code, 0)
+
     def test_ranks_that_are_gone(self):
         """The list of the job is that of the last run."""
         self.make("-m", "hccl_sum")
@@ -389,6 +415,8 @@ class Shards(Shared):
         done, _ = self.merge()
         self.assertEqual(done.code, 0, done.err)
         self.assertIn("hccl_sum.rank7", "\n".join(done.warnings))
+        self.make("-m", "hccl_sum", shards=3)  # lists that are written again still know of it
+        self.assertEqual(self.merge()[0].code, 0)
 
     def test_two_parts_of_a_rank(self):
         self.make("-m", "hccl_sum")
@@ -462,6 +490,257 @@ class Shards(Shared):
         self.assertEqual(self.run_tool("merge", self.scratch / "none").code, 3)
         self.assertEqual(self.run_tool("merge").code, 2)
         self.assertEqual(self.run_tool("merge", self.job).code, 3)
+
+
+class Packed(Shared):
+    """Parts that nodes pack before they are merged: what holds for parts holds for packed ones."""
+
+    NODES = 3
+
+    def setUp(self):
+        super().setUp()
+        self.packed = self.scratch / "packed"
+
+    def make_on_nodes(self, *options):
+        nodes = [self.scratch / f"node{i}" for i in range(self.NODES)]
+        for i, node in enumerate(nodes):
+            done = self.run_tool(*options, "-d", self.job, "--shard", f"{i}/{self.NODES}", "-o", node)
+            self.assertEqual(done.code, 0, done.err)
+        return nodes
+
+    def pack(self, *directories, out=None, code=0):
+        before = self.packs(out)
+        done = self.run_tool("merge", "--partial", *directories, "-o", out or self.packed)
+        self.assertEqual(done.code, code, done.err)
+        new = self.packs(out) - before
+        return new.pop() if len(new) == 1 else None
+
+    def packs(self, out=None):
+        return set((out or self.packed).glob("*.pack"))
+
+    def test_packed_and_loose_parts_give_the_same_bytes(self):
+        out, files = self.direct()
+        nodes = self.make_on_nodes("-m", RECIPES)
+        for node in nodes:
+            self.pack(node)
+        self.assertEqual(len(self.files(self.packed)), self.NODES)
+        again = self.scratch / "again"
+        self.pack(self.packed, out=again)
+        mixed = self.scratch / "mixed"
+        self.pack(nodes[0], out=mixed)
+        for path in nodes[1].iterdir():
+            shutil.copy(path, mixed)
+        warnings = self.merge(*nodes)[0].warnings
+        for directories in ([self.packed], [again], [mixed, nodes[2]], [nodes[1], self.packed, again]):
+            done, merged = self.merge(*directories)
+            self.assertEqual((done.code, done.warnings, done.out, merged), (0, warnings, out, files), directories)
+        self.assertEqual(self.run_tool("merge", again, "-m", "slow_rank", "--json", "-o", self.out).out,
+                         self.run_tool("merge", *nodes, "-m", "slow_rank", "--json", "-o", self.out).out)
+
+    def test_some_recipes_alone(self):
+        nodes = self.make_on_nodes("-m", RECIPES)
+        done = self.run_tool("merge", "--partial", *nodes, "-m", "hccl_sum", "-o", self.packed)
+        self.assertIn(f"{RANKS} parts are in {next(iter(self.packs()))}", "\n".join(done.err))
+        self.assert_fails(3, self.run_tool("merge", self.packed, "-m", "slow_rank", "-o", self.out), "no parts")
+
+    def test_advisor_reads_the_beginning_and_what_it_replays(self):
+        nodes = self.make_on_nodes("advisor", "all")
+        direct = self.run_tool("advisor", "all", "-d", self.job, "--memory", "1K", "--json").out
+        pack = self.pack(*nodes)
+        self.assertEqual(self.run_tool("merge", self.packed, "--json").out,
+                         self.run_tool("advisor", "all", "-d", self.job, "--json").out)
+        whole = pack.read_bytes()
+        marks = [found.start() for found in re.finditer(b"msprof-analyze whole part", whole)]
+        heads = [found.start() for found in re.finditer(rb"msprof-analyze part\n?", whole)]
+        self.assertEqual((len(marks), len(heads)), (RANKS, RANKS))
+        self.assertLess(max(heads), min(marks))
+        damaged = []
+        for begin, end in zip(marks, [*marks[1:], len(whole)]):
+            content = bytearray(whole)
+            content[(begin + end) // 2] ^= 1
+            pack.write_bytes(content)
+            done = self.run_tool("merge", self.packed, "--memory", "1K", "--json")
+            if done.out != direct:
+                damaged.append(done)
+        (of_replayed,) = damaged  # of the others nobody looks at it
+        self.assert_fails(3, of_replayed, "no part can be read completely")
+
+    def test_a_damaged_rank_loses_no_other(self):
+        out, files = self.direct()
+        nodes = self.make_on_nodes("-m", RECIPES)
+        pack = self.pack(*nodes)
+        whole = pack.read_bytes()
+        (part,) = [path for node in nodes for path in node.glob("slow_rank.rank5-*")]
+        content = part.read_bytes()
+        cut = content.index(b"msprof-analyze whole part") - 1
+        for piece in (content[:cut], content[cut + 1:]):
+            at = whole.index(piece) + len(piece) // 2
+            pack.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            done, _ = self.merge(self.packed)
+            self.assertEqual(done.code, 5, done.err)
+            (warning,) = [line for line in done.warnings if "rank 5 is left out" in line]
+            self.assertIn(f"{pack}: {part.name}: damaged: its checksum is wrong; rank 5 is left out, run its shard again",
+                          warning)
+            self.assertFalse([line for line in done.warnings if "left out" in line and "rank 5" not in line])
+            # As it says: the shard of the rank has run again, and its part is beside the packed ones.
+            done, merged = self.merge(self.packed, *nodes)
+            self.assertEqual((done.code, done.out, merged), (0, out, files))
+
+    def test_a_file_that_is_cut(self):
+        nodes = self.make_on_nodes("-m", "hccl_sum")
+        pack = self.pack(*nodes)
+        whole = pack.read_bytes()
+        lost = []
+        for size in range(0, len(whole), max(1, len(whole) // 40)):
+            pack.write_bytes(whole[:size])
+            done, _ = self.merge(self.packed)
+            self.assertIn(done.code, (3, 5), size)
+            self.assertIn(str(pack), "\n".join([*done.warnings, *done.err]))
+            lost.append(RANKS if done.code == 3 else len({rank for line in done.warnings for rank in re.findall(r"rank (\d) is left out", line)}))
+        self.assertEqual(lost[0], RANKS)
+
+    def test_bytes_that_change_anywhere(self):
+        out, _ = self.direct()
+        for node in self.make_on_nodes("-m", RECIPES):
+            self.pack(node)
+        random = Random(65)
+        whole = {path: path.read_bytes() for path in sorted(self.packs())}
+        for number in range(60):
+            path = random.choice(sorted(whole))
+            content = bytearray(whole[path])
+            at = random.randrange(len(content)) if number % 2 else random.randrange(len(content) // 8)
+            how = random.randrange(4)
+            if how == 0:
+                content[at] ^= 1 << random.randrange(8)
+            elif how == 1:
+                del content[at:]
+            elif how == 2:
+                content[at:at] = random.randbytes(random.randrange(1, 9))
+            else:
+                content[at:at + 64] = whole[random.choice(sorted(whole))][at:at + 64][::-1]
+            path.write_bytes(content)
+            done, _ = self.merge(self.packed)
+            if bytes(content) == whole[path]:
+                self.assertEqual((done.code, done.out), (0, out), number)
+            else:
+                self.assertIn(done.code, (3, 5), (number, path, at, how, done.err))
+                self.assertIn(str(path), "\n".join([*done.warnings, *done.err]), (number, at, how))
+            path.write_bytes(whole[path])
+
+    def test_of_another_build_or_version(self):
+        nodes = self.make_on_nodes("-m", "hccl_sum")
+        pack = self.pack(*nodes)
+        whole = pack.read_bytes()
+        other = self.of_another_version(self.TOOL)
+        done = subprocess.run([other, "merge", self.packed, "-o", self.out], check=False, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(f"{pack}: made by version", done.stderr.replace("\n", " "))
+        done = subprocess.run([other, "merge", "--partial", *nodes, "-o", self.scratch / "other"], check=False,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        commit = self.run_tool("--version").out.split("commit")[1].split()[0]
+        if commit == "unknown":
+            return
+        changed = commit[:-1] + ("0" if commit[-1] != "0" else "1")
+        pack.write_bytes(whole.replace(commit.encode(), changed.encode(), 1))
+        self.assert_fails(3, self.merge(self.packed)[0], f"made by a build of commit {changed}")
+        # A node with another build: its part of rank 3 is not packed, and the rank is named then and later.
+        (part,) = [path for node in nodes for path in node.glob("*.rank3-*")]
+        part.write_bytes(part.read_bytes().replace(commit.encode(), changed.encode()))
+        pack.unlink()
+        self.pack(*nodes, code=5)
+        done, _ = self.merge(self.packed)
+        self.assertEqual(done.code, 5)
+        self.assertIn("hccl_sum: rank 3: its part is missing", "\n".join(done.warnings))
+
+    def test_of_an_earlier_run(self):
+        """Captured again: what a node packs replaces what it packed before; beside that it is told."""
+        nodes = self.make_on_nodes("-m", "hccl_sum")
+        self.pack(*nodes)
+        old = self.scratch / "old"
+        shutil.copytree(self.packed, old)
+        (part,) = [path for node in nodes for path in node.glob("*.rank5-*")]
+        content = part.read_bytes()
+        (capture,) = self.job.rglob("*profiler_5.db")
+        os.utime(capture)
+        self.make_on_nodes("-m", "hccl_sum")
+        self.pack(*nodes)
+        self.assertEqual(len(self.packs()), 1)
+        self.assertEqual(self.merge(self.packed)[0].code, 0)
+        done, merged = self.merge(old, self.packed)
+        self.assertEqual((done.code, merged), (3, {}))
+        self.assert_fails(3, done, f"{next(iter(self.packs(old)))}: hccl_sum.", "list the ranks of different runs; remove the older one")
+        part.write_bytes(content)
+        self.pack(*nodes)
+        done, _ = self.merge(self.packed)
+        self.assertEqual(done.code, 5)
+        self.assertIn(f"{part.name}: of an earlier run or another job: the files of its capture have changed; rank 5 is left out",
+                      "\n".join(done.warnings))
+
+    def test_two_packed_parts_of_a_rank(self):
+        nodes = self.make_on_nodes("-m", "hccl_sum")
+        copy = self.scratch / "copy"
+        (capture,) = [path for path in self.job.iterdir() if path.name.startswith("rank2_") or path.name == "rank2"]
+        shutil.copytree(capture, copy / f"again_{capture.name}")
+        other = self.scratch / "other"
+        self.assertEqual(self.run_tool("-m", "hccl_sum", "-d", copy, "--shard", "0/1", "-o", other).code, 0)
+        self.pack(*nodes)
+        self.pack(other)
+        done, merged = self.merge(self.packed)
+        self.assertEqual((done.code, merged), (3, {}))
+        self.assertIn("two parts of rank 2", done.err[-1])
+
+    def test_lists_that_are_missing(self):
+        nodes = self.make_on_nodes("-m", "hccl_sum")
+        for path in [path for node in nodes for path in node.glob("*.job")]:
+            path.unlink()
+        done = self.run_tool("merge", "--partial", nodes[0], "-o", self.packed)
+        self.assert_fails(3, done, f"{nodes[0]}: the list of ranks hccl_sum.*.job is missing", "run a shard again")
+        self.assertEqual(self.packs(), set())
+        missing = self.make_on_nodes("-m", "hccl_sum")[:2]
+        self.pack(*missing)
+        done, _ = self.merge(self.packed)
+        self.assertEqual(done.code, 5)
+        self.assertRegex("\n".join(done.warnings), r"the parts of \d of 8 ranks are missing: rank .*; run their shards, then merge")
+
+    def test_killed_and_without_room(self):
+        out, files = self.direct()
+        nodes = self.make_on_nodes("-m", RECIPES)
+        self.packed.mkdir()
+        for delay in (0.002, 0.005, 0.01, 0.02):
+            process = subprocess.Popen([self.TOOL, "merge", "--partial", *nodes, "-o", self.packed],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if self.packs():
+                self.assertEqual(self.merge(self.packed)[0].code, 0)
+        for path in self.packs():
+            path.unlink()
+        done = subprocess.run(["prlimit", "--fsize=20000", self.TOOL, "merge", "--partial", *nodes, "-o", self.packed],
+                              check=False, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertEqual(list(self.packed.iterdir()), [])
+        self.pack(*nodes)
+        done, merged = self.merge(self.packed)
+        self.assertEqual((done.code, done.out, merged), (0, out, files))
+
+    def test_two_at_once(self):
+        out, files = self.direct()
+        nodes = self.make_on_nodes("-m", RECIPES)
+        packing = [subprocess.Popen([self.TOOL, "merge", "--partial", *nodes, "-o", self.packed],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(4)]
+        self.assertEqual([process.wait() for process in packing], [0] * 4)
+        self.assertEqual(len(self.files(self.packed)), 1)
+        done, merged = self.merge(self.packed)
+        self.assertEqual((done.code, done.out, merged), (0, out, files))
+
+    def test_usage(self):
+        nodes = self.make_on_nodes("-m", "hccl_sum")
+        self.assert_fails(2, self.run_tool("merge", "--partial", nodes[0]), "--partial needs -o")
+        self.assert_fails(2, self.run_tool("merge", "--partial", nodes[0], "--json", "-o", self.packed), "leave --json out")
+        self.assertEqual(self.run_tool("merge", "--partial", "-o", self.packed).code, 2)
+        self.assert_fails(3, self.run_tool("merge", "--partial", self.job, "-o", self.packed), "no parts; --shard makes them")
 
 
 class Launched(Shared):
@@ -556,4 +835,4 @@ class Launched(Shared):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Shards, Launched))
+    sys.exit(main(__doc__, Shards, Packed, Launched))

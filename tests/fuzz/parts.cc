@@ -8,9 +8,11 @@
 
 #include "fuzz/fuzzing.h"
 #include "mpa/diagnosis/recipe.h"
+#include "mpa/io/input_text.h"
 #include "mpa/recipe/recipe.h"
 #include "pipeline/load_rank.h"
 #include "pipeline/part_file.h"
+#include "pipeline/part_places.h"
 #include "support/files.h"
 
 namespace mpa::test {
@@ -84,7 +86,7 @@ Files FilesOf(const Recipe& recipe, const RankTrace& rank) {
   files.list.states = {1};
   const RankPart part{0, recipe.map(rank, {})};
   PartFile head{.origin = OriginOf(files.list, 0), .sources = {{"a.db", 4096, 1, 1, 1}}};
-  head.member.groups = {{"a", {{0, 1, 8}}}};
+  head.member.groups = {{"a", {0, 1, 2, 3, 4, 5, 6, 7}}};
   files.part = Sealed(head) + Sealed(WholePart{Checksum(ToBytes(head)), recipe.encode(part)});
   files.list_text = Sealed(files.list);
   return files;
@@ -97,7 +99,7 @@ void Merge(const Files& files, const fs::path& directory) {
   });
 }
 
-// The content of one of the two files: as it is, or sealed.
+// The content of one of the two files, and of one that packs them: as it is, or sealed.
 std::vector<Target> FileTargets(const std::shared_ptr<const Files>& files, const Scratch& scratch) {
   const std::string part = "parts/" + PartName(files->list, 0);
   const std::string list = "parts/" + JobName(files->list);
@@ -124,7 +126,23 @@ std::vector<Target> FileTargets(const std::shared_ptr<const Files>& files, const
   const std::string whole(rest);
   std::string_view list_text = files->list_text;
   const std::string list_body(TakeSealedText(JobFile::kMark, list_text));
-  return {{"part_file", {files->part}, as_it_is},
+  const std::string packed = "packed/parts.pack";
+  const auto pack_as_it_is = [=, &scratch](std::string_view text) {
+    scratch.Write(packed, text);
+    Merge(*files, scratch.path() / "packed");
+  };
+  fs::create_directories(scratch.path() / "packed");
+  const fs::path pack = PackParts({directory}, {{&files->recipe}}, scratch.path() / "packed").file;
+  const std::string whole_pack(io::InputText(pack, io::Content::kAsIs).text());
+  fs::remove(pack);
+  std::string_view pieces_text = whole_pack;
+  const std::string index(TakeSealedText(PackIndex::kMark, pieces_text));
+  const std::string pieces(pieces_text);
+  return {{"packed_file", {whole_pack}, pack_as_it_is},
+          {"pack_index",
+           {index},
+           [=](std::string_view body) { pack_as_it_is(sealed(PackIndex::kMark, body) + pieces); }},
+          {"part_file", {files->part}, as_it_is},
           {"part_head",
            {head},
            [=](std::string_view body) { as_it_is(sealed(PartFile::kMark, body) + whole); }},

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "mpa/base/rank.h"
@@ -34,11 +35,25 @@ struct InstanceArrivals {
   TimeNs lost = 0;   ///< time of all captured members together
 };
 
-/// By instance. Members of a barrier that have no common clock are compared by their ends, on the
-/// clock of the first of them; other instances without a common clock have no arrivals.
-std::vector<InstanceArrivals> FindArrivals(const JobCollectives& ranks,
-                                           const CollectiveInstances& instances,
-                                           const RankClocks& clocks);
+/// Ranks of the job behind the ranks of a group.
+class GroupRanks;
+
+/// When the members of instances came, one instance after the other.
+class ArrivalFinder {
+ public:
+  /// Refers to its arguments.
+  ArrivalFinder(const JobCollectives& ranks, const RankClocks& clocks);
+  ~ArrivalFinder();
+
+  /// Members of a barrier that have no common clock are compared by their ends, on the clock of the
+  /// first of them; other instances without a common clock have no arrivals.
+  InstanceArrivals Of(const CollectiveInstance& instance) const;
+
+ private:
+  const JobCollectives& ranks_;
+  const RankClocks& clocks_;
+  std::unique_ptr<const GroupRanks> group_ranks_;
+};
 
 /// As many ranks as the job has at least: those that were captured, and those that they met.
 std::size_t CountRanksOfJob(const JobCollectives& ranks);

@@ -90,8 +90,8 @@ struct CollectiveInstance {
 
 using CollectiveInstances = std::vector<CollectiveInstance>;
 
-/// Adds a row of the runs of the rank at this position.
-void AddMember(const RankRuns& runs, RankIndex rank, std::size_t row, CollectiveInstance& instance);
+/// Says what the instance is, by a row of the runs of a member.
+void NameAfter(const RankRuns& runs, std::size_t row, CollectiveInstance& instance);
 
 /// Joins what belongs together: the same run of the same name in the same group, counted within a
 /// step where names repeat. Where ranks ran a name a different number of times in a step, its first

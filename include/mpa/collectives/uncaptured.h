@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/rank.h"
@@ -43,11 +46,32 @@ struct UncapturedMembers {
   TimeNs last = -1;  ///< when the last member came, on the common clock; -1: it was captured
 };
 
-/// By instance. `arrivals` are those that FindArrivals gives for the instances and clocks.
-std::vector<UncapturedMembers> FindUncapturedMembers(const JobCollectives& ranks,
-                                                     const CollectiveInstances& instances,
-                                                     const std::vector<InstanceArrivals>& arrivals,
-                                                     const RankClocks& clocks,
-                                                     const LatenessLimits& limits);
+/// Finds them, instance after instance.
+class UncapturedFinder {
+ public:
+  /// Refers to the ranks and the clocks.
+  UncapturedFinder(const JobCollectives& ranks, const RankClocks& clocks,
+                   const LatenessLimits& limits);
+
+  /// `arrivals`: what ArrivalFinder gives for the instance and these clocks.
+  void Add(const CollectiveInstance& instance, const InstanceArrivals& arrivals);
+  /// By instance, in the order in which they were added.
+  std::vector<UncapturedMembers> Found() &&;
+
+ private:
+  void FindUnknown(const CollectiveInstance& instance, UncapturedMembers& found) const;
+  bool AllCaptured(const CollectiveInstance& instance) const;
+  std::vector<RankId> OnlyOtherMember(const CollectiveInstance& instance) const;
+
+  const JobCollectives& ranks_;
+  const RankClocks& clocks_;
+  const LatenessLimits limits_;
+  TimeNs tolerance_;
+  std::vector<UncapturedMembers> found_;
+  std::map<std::string, std::size_t> seen_;  // by group: an uncaptured rank came last
+  std::map<std::pair<std::string, std::vector<RankId>>,
+           std::vector<std::pair<std::size_t, LateMembers>>>
+      little_late_;  // by group and ranks, with the instance
+};
 
 }  // namespace mpa

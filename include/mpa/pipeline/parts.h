@@ -61,13 +61,27 @@ struct PartSet {
   MappedRanks mapped;    ///< the same that MapRanks() gives of all ranks
 };
 
-/// Reads the parts of these recipes, in the order in which the command that made them named them;
-/// recipes without parts are left out. Ranks whose part is missing, damaged or of another version
-/// of the program, and parts of no rank of the job, are named in the notes; a rank without a part
-/// makes its set partial. Throws Error (kInput) if there are no parts, two are of one rank, or a
-/// recipe has parts with different arguments or without a list of the ranks of all shares. `reduce_bytes`: see ClusterRequest.
+/// Reads the parts of these recipes, loose and packed, in the order in which the command that made
+/// them named them; recipes without parts are left out. Ranks whose part is missing, damaged or of
+/// another version of the program, and parts of no rank of the job, are named in the notes; a rank
+/// without a part makes its set partial. Throws Error (kInput) if there are no parts, two are of
+/// one rank, or a recipe has parts with different arguments or without a list of the ranks of all
+/// shares. `reduce_bytes`: see ClusterRequest.
 std::vector<PartSet> ReadParts(const std::vector<std::filesystem::path>& directories,
                                const std::vector<PartSelection>& wanted,
                                std::int64_t reduce_bytes = 0);
+
+struct PackedParts {
+  std::filesystem::path file{};
+  std::size_t parts = 0;
+  std::vector<std::string> notes{};  ///< what had to be left out
+};
+
+/// Packs the parts of these recipes and the lists of their ranks into one file in `output`, which
+/// ReadParts() takes for them. Parts that are damaged or of another version are left out. Throws
+/// Error as ReadParts() does, and (kOutput).
+PackedParts PackParts(const std::vector<std::filesystem::path>& directories,
+                      const std::vector<PartSelection>& wanted,
+                      const std::filesystem::path& output);
 
 }  // namespace mpa

@@ -129,7 +129,7 @@ Excess HostComparison::ExcessOf(RankIndex rank, const HostFamily& family,
   std::vector<double> less(job_.steps, 0), less_copied(job_.steps, 0);
   TimeNs time = 0, normal_time = 0;
   for (std::size_t step = 0; step < job_.steps; ++step) {
-    if (!job_.HaveOneLoad(job_.RoleOf(rank), step)) continue;
+    if (!job_.RoleHasOneLoad(rank, step)) continue;
     const HostAmount amount = job_.work[rank][step].HostOf(family.categories, family.blocks);
     const TimeNs own = amount.time, normal = usual[step].time;
     const TimeNs over = std::max<TimeNs>(0, own - normal);

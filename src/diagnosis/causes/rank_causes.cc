@@ -93,7 +93,7 @@ class RankCauses : Finder {
     std::vector<std::map<std::string, TimeNs>> more(job_.steps);  // by type
     std::vector<TimeNs> of_experts(job_.steps), more_tokens(job_.steps);
     for (std::size_t step = 0; step < job_.steps; ++step) {
-      if (!job_.HaveOneLoad(job_.RoleOf(rank), step)) continue;
+      if (!job_.RoleHasOneLoad(rank, step)) continue;
       for (const auto& [type, own] : job_.work[rank][step].kernels) {
         const UsualKernel& usual = job_.UsualOf(rank, step, type);
         const TimeNs normal = usual.time;

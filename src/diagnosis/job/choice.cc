@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -98,26 +97,36 @@ class ExcessFinder {
   // A value that hardly any rank has is a reason to look at them.
   void CompareSettings() {
     constexpr std::size_t kSeldom = 10;  // one of so many ranks
-    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> with;
-    std::set<std::string> names;
-    for (const DiagnosedRank& rank : ranks_) {
-      for (const auto& [name, value] : rank.part->settings) {
+    using WithValue = std::map<std::string_view, std::vector<std::size_t>>;
+    std::map<std::string_view, WithValue> settings;
+    for (RankIndex rank; rank < ranks_.size(); ++rank) {
+      for (const auto& [name, value] : Part(rank).settings) {
         // Of what FlatSettings() adds, much differs on all ranks.
-        if (name.find(':') == std::string::npos) names.insert(name);
+        if (name.find(':') == std::string::npos) settings[name][value].push_back(rank);
       }
     }
-    for (const std::string& name : names) {
-      for (RankIndex rank; rank < ranks_.size(); ++rank) {
-        const auto found = Part(rank).settings.find(name);
-        with[{name, found == Part(rank).settings.end() ? "" : found->second}].push_back(rank);
+    for (auto& [name, with] : settings) {
+      AddThoseWithout(std::string(name), with);
+      for (const auto& [value, ranks] : with) {
+        if (kSeldom * ranks.size() > ranks_.size()) continue;
+        std::vector<Excess> odd;
+        for (const RankIndex rank : ranks) odd.push_back({Least(rank), rank});
+        Keep(std::move(odd));
       }
     }
-    for (const auto& [setting, ranks] : with) {
-      if (kSeldom * ranks.size() > ranks_.size()) continue;
-      std::vector<Excess> odd;
-      for (const RankIndex rank : ranks) odd.push_back({Least(rank), rank});
-      Keep(std::move(odd));
+  }
+
+  // As if it were empty.
+  void AddThoseWithout(const std::string& name,
+                       std::map<std::string_view, std::vector<std::size_t>>& with) const {
+    std::size_t count = 0;
+    for (const auto& [value, ranks] : with) count += ranks.size();
+    if (count == ranks_.size()) return;
+    std::vector<std::size_t>& without = with[""];
+    for (RankIndex rank; rank < ranks_.size(); ++rank) {
+      if (!Part(rank).settings.contains(name)) without.push_back(rank);
     }
+    std::ranges::sort(without);
   }
 
   // With what is usual in the same step among the ranks of the role.

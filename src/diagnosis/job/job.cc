@@ -277,8 +277,8 @@ std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
       blocks.push_back(amount.blocks);
       copies.push_back(amount.copies);
     }
-    usual.push_back(
-        {LowerQuartile(std::move(times)), LowerQuartile(std::move(blocks)), LowerQuartile(std::move(copies))});
+    usual.push_back({LowerQuartile(std::move(times)), LowerQuartile(std::move(blocks)),
+                     LowerQuartile(std::move(copies))});
   }
   return usual;
 }
@@ -370,6 +370,10 @@ Job MakeJob(std::vector<DiagnosedRank> ranks, JobOperations operations,
     job.ranks_of_role[job.role[rank]].push_back(rank);
   job.graph = GraphOf(job);
   job.steps = job.graph.steps.last.size();
+  for (const auto& [role, members] : job.ranks_of_role) {
+    for (std::size_t step = 0; step < job.steps; ++step)
+      job.one_load[role].push_back(job.HaveOneLoad(members, step));
+  }
   SumWork(job);
   job.first_step = FirstIsWarmUp(job) ? 1 : 0;
   job.graph.steps.first = job.first_step;

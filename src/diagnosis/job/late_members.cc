@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
+#include "mpa/base/by_number.h"
 #include "mpa/base/rank.h"
 #include "mpa/collectives/arrivals.h"
 #include "mpa/collectives/instances.h"
@@ -28,11 +30,14 @@ LatenessLimits LimitsOf(const std::vector<StepPart>& steps, const Thresholds& th
 }
 
 // By rank, the row of its runs by the row of the communications.
-std::vector<std::map<std::int32_t, std::size_t>> RowsOfOperations(const JobCollectives& met) {
-  std::vector<std::map<std::int32_t, std::size_t>> rows(met.size());
-  for (RankIndex rank; rank < met.size(); ++rank) {
-    const auto& runs = met[rank].get().runs.rows;
-    for (std::size_t row = 0; row < runs.size(); ++row) rows[rank][runs[row].operation] = row;
+std::vector<ByNumber<std::optional<std::size_t>>> RowsOfOperations(const JobCollectives& met) {
+  std::vector<ByNumber<std::optional<std::size_t>>> rows;
+  for (const RankCollectives& rank : met) {
+    std::vector<std::int64_t> operations;
+    for (const RankRuns::Row& row : rank.runs.rows) operations.push_back(row.operation);
+    auto& of_rank = rows.emplace_back(std::move(operations));
+    for (std::size_t row = 0; row < rank.runs.rows.size(); ++row)
+      *of_rank.Find(rank.runs.rows[row].operation) = row;
   }
   return rows;
 }
@@ -41,40 +46,39 @@ std::vector<std::map<std::int32_t, std::size_t>> RowsOfOperations(const JobColle
 
 void FindLateMembers(const JobArrivals& job, std::vector<JobOperation>& operations) {
   const auto row_of_operation = RowsOfOperations(job.met);
-  CollectiveInstances instances;
-  std::vector<JointOperation*> of_instances;
+  const ArrivalFinder arrivals(job.met, job.clocks);
+  UncapturedFinder finder(job.met, job.clocks,
+                          LimitsOf(job.ranks.front().part->steps, job.thresholds));
+  std::vector<JobOperation*> of_instances;
   for (JobOperation& operation : operations) {
     if (operation.is_apart) continue;
     CollectiveInstance instance;
     for (const auto& member : operation.joint.members) {
       const auto& own = job.ranks[member.rank].part->graph.collectives;
-      const auto found = row_of_operation[member.rank].find(own[member.collective].row);
-      if (found == row_of_operation[member.rank].end()) break;
-      const RankRuns& runs = job.met[member.rank].get().runs;
-      instance.group = runs.texts[runs.rows[found->second].group];
-      instance.name = runs.texts[runs.rows[found->second].name];
-      AddMember(runs, member.rank, found->second, instance);
+      const auto* row = row_of_operation[member.rank].Find(own[member.collective].row);
+      if (row == nullptr || !*row) break;
+      instance.members.push_back({member.rank, **row});
     }
     if (instance.members.empty()) continue;
+    const CollectiveInstance::Member& last = instance.members.back();
+    NameAfter(job.met[last.rank].get().runs, last.row, instance);
     instance.of_group = operation.members;
-    of_instances.push_back(&operation.joint);
-    instances.push_back(std::move(instance));
+    of_instances.push_back(&operation);
+    finder.Add(instance, arrivals.Of(instance));
   }
-  std::vector<UncapturedMembers> found =
-      FindUncapturedMembers(job.met, instances, FindArrivals(job.met, instances, job.clocks),
-                            job.clocks, LimitsOf(job.ranks.front().part->steps, job.thresholds));
+  std::vector<UncapturedMembers> found = std::move(finder).Found();
   const auto all_captured = [&](const auto& ranks) {
     return !ranks.empty() &&
            std::ranges::all_of(ranks, [&](RankId rank) { return job.captured.contains(rank); });
   };
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto are_captured = [&](const LateMembers& members) {
-      return members.ranks.empty() ? all_captured(instances[i].of_group)
+      return members.ranks.empty() ? all_captured(of_instances[i]->members)
                                    : all_captured(members.ranks);
     };
     if (std::erase_if(found[i].late, are_captured) > 0 && found[i].late.empty()) continue;
-    of_instances[i]->last = found[i].last;
-    of_instances[i]->late = std::move(found[i].late);
+    of_instances[i]->joint.last = found[i].last;
+    of_instances[i]->joint.late = std::move(found[i].late);
   }
 }
 

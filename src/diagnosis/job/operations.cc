@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -96,47 +97,57 @@ class OperationJoiner {
     groups_.emplace_back(part.collectives.groups);
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& row = part.operations[i];
-      const std::string group = std::string(BareGroupName(part.names[row.group]));
       const std::string& kind = part.names[row.kind];
       const bool is_pair = IsPairKind(kind);
       const bool sends = kind == "send";
       // Names carry a running number, of operations between two ranks another one on each.
-      OperationKey key{group, is_pair ? "" : part.names[row.name], 0, 0};
+      OperationKey key{BareGroupName(part.names[row.group]), "", 0, 0};
       if (is_pair && row.own >= 0) {
         std::get<2>(key) = sends ? row.own : row.peer;
         std::get<3>(key) = sends ? row.peer : row.own;
       } else if (is_pair) {
-        std::get<1>(key) = fmt::format("{}/{}", part.names[row.name], rank);
+        std::get<1>(key) = names_.emplace_back(fmt::format("{}/{}", part.names[row.name], rank));
+      } else {
+        std::get<1>(key) = part.names[row.name];
       }
       runs_[key].push_back({rank, i, part.IdOfStep(row.step), {row.start, row.start + row.dur}});
     }
   }
 
   // Which runs are one operation: by their order, and once the clocks are known, by time as well.
+  // Before that those between two ranks alone, which tell more of the clocks.
   void Match(const RankClocks* clocks) {
     struct Places {
       std::size_t all = 0, taken = 0;
     };
-    std::map<std::string, Places> places;  // of members in operations whose names have no number
-    std::map<OperationKey, std::vector<JointRanks>> matched;
+    // Of members in operations whose names have no number.
+    std::map<std::string_view, Places> places;
+    std::vector<std::pair<const OperationKey*, std::vector<JointRanks>>> matched;
+    std::size_t count = 0;
     for (const auto& [key, runs] : runs_) {
-      matched[key] = clocks == nullptr ? MatchInOrder(runs) : MatchByClocks(runs, *clocks);
-      if (clocks == nullptr || IsPairKind(KindOf(runs[0]))) continue;
+      const bool is_pair = IsPairKind(KindOf(runs[0]));
+      if (clocks == nullptr && !is_pair) continue;
+      const auto& [of_key, operations] = matched.emplace_back(
+          &key, clocks == nullptr ? MatchInOrder(runs) : MatchByClocks(runs, *clocks));
+      count += operations.size();
+      if (is_pair) continue;
       const std::size_t ranks = CountRanks(runs);
       if (ranks == runs.size()) continue;
       Places& of_group = places[std::get<0>(key)];
-      of_group.all += matched[key].size() * ranks;
+      of_group.all += operations.size() * ranks;
       of_group.taken += runs.size();
     }
     joined_.clear();
-    for (const auto& [key, operations] : matched) {
-      const Places& of_group = places[std::get<0>(key)];
-      const bool is_apart = static_cast<double>(of_group.all - of_group.taken) >
-                            thresholds_[kUnmatchedShare] * static_cast<double>(of_group.all);
-      std::size_t number = 0;
-      for (const JointRanks& operation : is_apart ? Alone(runs_.at(key)) : operations) {
-        AddJoined(key, number++, operation, is_apart);
-      }
+    joined_.reserve(count);
+    for (auto& [key, operations] : matched) {
+      const auto of_group = places.find(std::get<0>(*key));
+      const bool is_apart =
+          of_group != places.end() &&
+          static_cast<double>(of_group->second.all - of_group->second.taken) >
+              thresholds_[kUnmatchedShare] * static_cast<double>(of_group->second.all);
+      if (is_apart) operations = Alone(runs_.at(*key));
+      for (const JointRanks& operation : std::exchange(operations, {}))
+        AddJoined(*key, operation, is_apart);
     }
   }
 
@@ -163,9 +174,9 @@ class OperationJoiner {
     return MatchInTime(runs);
   }
 
-  void AddJoined(const OperationKey& key, std::size_t number, const JointRanks& together,
-                 bool is_apart) {
-    JobOperation& joined = joined_[{key, number}];
+  void AddJoined(const OperationKey& key, const JointRanks& together, bool is_apart) {
+    joined_.push_back({&key, {}});
+    JobOperation& joined = joined_.back().operation;
     const RankDiagnosis& part = Part(together[0].rank);
     joined.kind = KindOf(together[0]);
     // NCCL exchanges data of all ranks by sends and receives at once.
@@ -174,10 +185,11 @@ class OperationJoiner {
     joined.is_apart = is_apart;
     joined.joint.is_barrier = IsBarrierKind(joined.kind) || IsPairKind(joined.kind);
     Describe(std::get<0>(key), groups_[together[0].rank], joined);
+    joined.joint.members.reserve(together.size());
     for (const RankRun& run : together) joined.joint.members.push_back({run.rank, run.row});
   }
 
-  static void Describe(const std::string& group, const JobGroups& of_job, JobOperation& joined) {
+  static void Describe(std::string_view group, const JobGroups& of_job, JobOperation& joined) {
     joined.group = group;
     const JobGroup* known = of_job.Find(group);
     if (known == nullptr) return;
@@ -187,11 +199,10 @@ class OperationJoiner {
 
   void PutInOrder() {
     std::vector<JobOperation*> in_order;
-    std::map<std::string, std::size_t> series;
+    std::map<std::string_view, std::size_t> series;
     for (auto& [key, operation] : joined_) {
       if (operation.joint.members.empty()) continue;
-      operation.joint.series =
-          series.try_emplace(std::get<0>(key.first), series.size()).first->second;
+      operation.joint.series = series.try_emplace(std::get<0>(*key), series.size()).first->second;
       in_order.push_back(&operation);
     }
     StableSort(in_order, [&](const JobOperation* a, const JobOperation* b) {
@@ -199,11 +210,14 @@ class OperationJoiner {
     });
     for (const DiagnosedRank& rank : ranks_)
       result_.of_rank.emplace_back(rank.part->operations.size());
+    result_.all.reserve(in_order.size());
     for (JobOperation* operation : in_order) {
       for (const auto& member : operation->joint.members)
         result_.of_rank[member.rank][member.collective] = result_.all.size();
       result_.all.push_back(std::move(*operation));
     }
+    joined_.clear();
+    runs_.clear();
   }
 
   const std::vector<DiagnosedRank>& ranks_;
@@ -211,6 +225,7 @@ class OperationJoiner {
   const std::set<RankId>& captured_;
   JobCollectives met_;
   std::vector<JobGroups> groups_;  // by rank
+  std::deque<std::string> names_;  // that no part has
   std::map<OperationKey, std::vector<RankRun>> runs_;
   JoinedOperations joined_;
   JobOperations result_;

@@ -18,12 +18,12 @@ void Merge(JobOperation& receive, JobOperation& send) {
 
 void PairJoiner::JoinInOrder() const {
   using OfRank = std::array<std::vector<JobOperation*>, 2>;  // sends and receives
-  std::map<std::string, std::map<std::size_t, OfRank>> groups;
+  std::map<std::string_view, std::map<std::size_t, OfRank>> groups;
   for (auto& [key, operation] : joined_) {
     const auto& members = operation.joint.members;
     if (!IsPairKind(operation.kind) || members.size() != 1 || operation.members.size() != 2)
       continue;
-    groups[std::get<0>(key.first)][members[0].rank][operation.kind == "send" ? 0 : 1].push_back(
+    groups[std::get<0>(*key)][members[0].rank][operation.kind == "send" ? 0 : 1].push_back(
         &operation);
   }
   const auto by_start = [&](const JobOperation* a, const JobOperation* b) {
@@ -58,10 +58,10 @@ std::vector<PairEnd> PairJoiner::Ends() const {
 void PairJoiner::JoinByTime(const std::vector<ClockLine>& clocks) const {
   // Both ends of one transfer are noted within some us, and clocks are known within tens of them.
   constexpr TimeNs kTogether = 50'000;
-  std::map<std::string, std::vector<JobOperation*>> sends, receives;  // by group
+  std::map<std::string_view, std::vector<JobOperation*>> sends, receives;  // by group
   for (auto& [key, operation] : joined_) {
     if (!IsPairKind(operation.kind) || operation.joint.members.size() != 1) continue;
-    (operation.kind == "send" ? sends : receives)[std::get<0>(key.first)].push_back(&operation);
+    (operation.kind == "send" ? sends : receives)[std::get<0>(*key)].push_back(&operation);
   }
   const auto end_of = [&](const JobOperation& operation) {
     const JointOperation::Member& member = operation.joint.members[0];

@@ -17,9 +17,12 @@ namespace mpa {
 
 // The group and the name of an operation. Of operations between two ranks the group, nothing, the
 // sender and the receiver within it.
-using OperationKey = std::tuple<std::string, std::string, std::int32_t, std::int32_t>;
-// With the number among those of one key.
-using JoinedOperations = std::map<std::pair<OperationKey, std::size_t>, JobOperation>;
+using OperationKey = std::tuple<std::string_view, std::string_view, std::int32_t, std::int32_t>;
+struct JoinedOperation {
+  const OperationKey* key = nullptr;
+  JobOperation operation;
+};
+using JoinedOperations = std::vector<JoinedOperation>;
 
 // Joins sends and receives whose peers are not recorded. One that was joined to another has no
 // members left. Refers to its arguments.

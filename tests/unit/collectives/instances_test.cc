@@ -60,14 +60,14 @@ TEST(CollectiveInstances, ArrivalsAreOwnStartsOrEndsOfWaits) {
   const JobCollectives ranks(known.begin(), known.end());
   const CollectiveInstances instances = JoinInstances(ranks);
   const RankClocks clocks = AlignClocks(ranks, instances);
-  const std::vector<InstanceArrivals> arrivals = FindArrivals(ranks, instances, clocks);
-  ASSERT_EQ(arrivals.size(), 3u);
-  ASSERT_EQ(arrivals[0].all.size(), 3u);
-  const Arrival& last = arrivals[0].all[2];
+  ASSERT_EQ(instances.size(), 3u);
+  const InstanceArrivals arrivals = ArrivalFinder(ranks, clocks).Of(instances[0]);
+  ASSERT_EQ(arrivals.all.size(), 3u);
+  const Arrival& last = arrivals.all[2];
   EXPECT_EQ(last.rank, 2) << "as the captured ranks have the numbers of their group";
   EXPECT_EQ(last.source, ArrivalSource::kSeen);
   EXPECT_EQ(last.time, 40 * kMs + 3000) << "between both observers";
-  EXPECT_EQ(arrivals[0].lost, 77 * kMs + 6000);
+  EXPECT_EQ(arrivals.lost, 77 * kMs + 6000);
 }
 
 TEST(CollectiveInstances, ObserversThatDisagreeGiveABound) {
@@ -86,12 +86,12 @@ TEST(CollectiveInstances, ObserversThatDisagreeGiveABound) {
   const std::vector<RankCollectives> known = {a.Known(), b.Known()};
   const JobCollectives ranks(known.begin(), known.end());
   const CollectiveInstances instances = JoinInstances(ranks);
-  const auto arrivals = FindArrivals(ranks, instances, AlignClocks(ranks, instances));
+  const RankClocks clocks = AlignClocks(ranks, instances);
   const auto disagreed = std::find_if(
       instances.begin(), instances.end(),
       [](const CollectiveInstance& instance) { return instance.name == "hcom_allReduce__1_0_1"; });
   ASSERT_NE(disagreed, instances.end());
-  const auto& found = arrivals[static_cast<std::size_t>(disagreed - instances.begin())];
+  const InstanceArrivals found = ArrivalFinder(ranks, clocks).Of(*disagreed);
   ASSERT_EQ(found.all.size(), 3u);
   EXPECT_EQ(found.all.back().source, ArrivalSource::kBound);
 }

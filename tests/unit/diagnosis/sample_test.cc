@@ -166,12 +166,14 @@ TEST_F(SampleDiagnosisTest, RanksLeaveCollectivesAtOneTime) {
   EXPECT_EQ(clocks.pairs[0].collectives, 4u);
   ExpectNear(clocks.pairs[0].line.offset, 8100, 100, "of 6.6, 7.1, 14.8, 9.2 us");
   EXPECT_TRUE(clocks.inconsistent.empty());
-  const auto arrivals = FindArrivals(ranks, instances, clocks);
-  EXPECT_EQ(arrivals[0].all.back().rank, 5) << "which is not captured";
-  EXPECT_EQ(arrivals[0].all.back().source, ArrivalSource::kSeen);
-  EXPECT_EQ(arrivals[3].all.back().rank, 5);
+  const ArrivalFinder arrivals(ranks, clocks);
+  const Arrival first = arrivals.Of(instances[0]).all.back(),
+                last = arrivals.Of(instances[3]).all.back();
+  EXPECT_EQ(first.rank, 5) << "which is not captured";
+  EXPECT_EQ(first.source, ArrivalSource::kSeen);
+  EXPECT_EQ(last.rank, 5);
   // Rank 5 came 27.0 ms after its arrival at the first one to the last one.
-  ExpectNear(arrivals[3].all.back().time - arrivals[0].all.back().time,
+  ExpectNear(last.time - first.time,
              (883'816'026'238 + 21'996'219) - (883'732'241'564 + 78'776'734), 20'000, "last of 5");
 }
 
@@ -196,7 +198,7 @@ TEST_F(SampleDiagnosisTest, ArrivalsOfUncapturedRanksAreSeenByOthers) {
   const JobCollectives ranks(known.begin(), known.end());
   const CollectiveInstances instances = JoinInstances(ranks);
   const RankClocks clocks = AlignClocks(ranks, instances);
-  const InstanceArrivals arrivals = FindArrivals(ranks, instances, clocks).at(0);
+  const InstanceArrivals arrivals = ArrivalFinder(ranks, clocks).Of(instances.at(0));
   ASSERT_EQ(arrivals.all.size(), 8u);
   const TimeNs own = arrivals.all.front().time;
   EXPECT_EQ(arrivals.all.front().rank, 0);

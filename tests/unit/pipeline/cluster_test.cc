@@ -4,10 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "mpa/base/parallel.h"
+#include "mpa/io/input_text.h"
+#include "mpa/io/output_file.h"
 #include "mpa/pipeline/parts.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
+#include "pipeline/part_places.h"
 #include "support/failures.h"
 #include "support/files.h"
 
@@ -234,6 +240,45 @@ TEST_F(ClusterTest, LosesOnlyThePartThatIsDamaged) {
   EXPECT_EQ(read.parts[0].rank, 1);
   EXPECT_TRUE(read.partial);
   EXPECT_HAS_TEXT(read.notes[0], "the part ends early");
+}
+
+TEST_F(ClusterTest, TakesNoSizeInAPackedFileOnTrust) {
+  for (const char* name : {"a", "b", "c"}) WriteRank(name, name[0] - 'a', 1);
+  const Recipe recipe = CountOperators();
+  const std::filesystem::path parts = PartsDirectory(), packed = dir_ / "packed";
+  WriteShard({{&recipe, {}}}, Request(), {parts});
+  std::filesystem::create_directory(packed);
+  const std::filesystem::path file = PackParts({parts}, {{&recipe}}, packed).file;
+  const std::string whole(io::InputText(file, io::Content::kAsIs).text());
+  std::string_view content = whole;
+  const auto index = TakeSealed<PackIndex>(content);
+  ASSERT_EQ(index.rows.size(), 4u);  // the list, and the ranks in order
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const auto ranks_read = [&](const PackIndex& forged) {
+    io::WriteText(file, Sealed(forged) + std::string(content));
+    std::vector<std::int64_t> ranks;
+    const MappedRanks read = ReadParts({packed}, {{&recipe}}).front().mapped;
+    for (const RankPart& part : read.parts) ranks.push_back(part.rank.Number());
+    EXPECT_EQ(read.partial, ranks.size() < 3);
+    return ranks;
+  };
+  using Ranks = std::vector<std::int64_t>;
+  EXPECT_EQ(ranks_read(index), (Ranks{0, 1, 2}));
+  // The last piece alone may be of any size: what lies behind it is of nobody.
+  for (const std::uint64_t size : {kMost, kMost - 7, std::uint64_t{1} << 63, std::uint64_t{0}}) {
+    PackIndex forged = index;
+    forged.rows[3].rest_bytes = size;
+    EXPECT_EQ(ranks_read(forged), size == 0 ? (Ranks{0, 1}) : (Ranks{0, 1, 2})) << size;
+    forged.rows[2].rest_bytes = size;
+    EXPECT_EQ(ranks_read(forged), Ranks{0}) << size;
+  }
+  PackIndex forged = index;
+  forged.rows[2].name = forged.rows[1].name;  // a copy that is of another rank
+  EXPECT_EQ(ranks_read(forged), (Ranks{0, 2}));
+  forged.rows.pop_back();
+  forged.rows.insert(forged.rows.begin(), {"count.job", kMost, kMost});
+  const Error error = test::ErrorOf([&] { ranks_read(forged); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
 }
 
 TEST_F(ClusterTest, KeepsPartsOfCapturesThatHaveNotChanged) {

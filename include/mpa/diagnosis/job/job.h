@@ -68,7 +68,8 @@ struct Job {
   std::vector<std::int32_t> stage;  ///< by rank: of the pipeline
   std::vector<std::int32_t> role;   ///< by rank: those of one role do the same work
   std::map<std::int32_t, std::vector<std::size_t>> ranks_of_role;
-  std::vector<std::vector<StepWork>> work;  ///< by rank and step
+  std::map<std::int32_t, std::vector<bool>> one_load;  ///< HaveOneLoad() by role and step
+  std::vector<std::vector<StepWork>> work;             ///< by rank and step
   /// By role and step, the types that any rank of the role runs.
   std::map<std::int32_t, std::vector<std::map<std::string, UsualKernel>>> usual_kernels;
   /// Those with kernels that take longer on all of their ranks than equal ones of other roles.
@@ -99,6 +100,10 @@ struct Job {
   /// True where the ranks have about as much work in the step, as far as the names of a server's
   /// steps tell. Others do not show who is slow.
   bool HaveOneLoad(const std::vector<std::size_t>& members, std::size_t step) const;
+  /// The same of all ranks of the role of this one.
+  bool RoleHasOneLoad(RankIndex rank, std::size_t step) const {
+    return one_load.at(role[rank])[step];
+  }
   /// What is normal for HostOf() among some ranks, by step.
   std::vector<HostAmount> UsualHost(const std::vector<std::size_t>& members,
                                     const std::vector<TimeCategory>& categories,
