@@ -69,7 +69,10 @@ std::vector<std::filesystem::path> PathsIn(const std::filesystem::path& director
   }
   if (error == std::errc::not_enough_memory) EndForMemory();
   if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
-  std::ranges::sort(paths);
+  // Paths compare part by part, and these differ in their last part alone.
+  std::ranges::sort(paths, {}, [](const std::filesystem::path& path) -> const std::string& {
+    return path.native();
+  });
   return paths;
 }
 
