@@ -30,6 +30,8 @@ bool IsWide(char32_t code) {
       kRanges, [&](const auto& range) { return range.first <= code && code <= range.second; });
 }
 
+bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
 FirstCharacter FirstOf(std::string_view text) {
   const std::size_t bytes = Utf8Length(text);
   if (bytes == 0) return {};
@@ -70,6 +72,12 @@ void SetScreenColumns(std::size_t columns) { g_columns = std::max(columns, kUsua
 std::size_t ColumnsOf(std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
+    // Most texts have nothing else.
+    const auto ascii =
+        static_cast<std::size_t>(std::ranges::find_if_not(text, IsAscii) - text.begin());
+    columns += ascii;
+    text.remove_prefix(ascii);
+    if (text.empty()) break;
     const FirstCharacter first = FirstOf(text);
     columns += first.columns;
     text.remove_prefix(first.bytes);

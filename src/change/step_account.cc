@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/change/step_account.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <unordered_map>
 #include <utility>
 
 #include "mpa/measure/launch_chain.h"
@@ -11,26 +15,46 @@ namespace mpa {
 namespace {
 
 // What a piece is named by, without its name: there are many pieces of a name. `what` is a text or,
-// of communication, an OperationId().
+// of communication, an OperationId(). `group`: of a place the table of the text; -1: it is a call
+// that the piece is behind.
 struct PieceKey {
   TimeCategory category{};
   std::int64_t what = 0;
   std::int32_t group = -1, peer = -1;
-  std::size_t step = 0;
+  CallSite site = {};
 
-  friend auto operator<=>(const PieceKey&, const PieceKey&) = default;
+  friend bool operator==(const PieceKey&, const PieceKey&) = default;
 };
 
-struct TimeOfKey {
+struct HashOfKey {
+  std::size_t operator()(const PieceKey& key) const {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+    std::uint64_t hash = static_cast<std::uint64_t>(key.category);
+    for (const std::int64_t part :
+         {key.what, std::int64_t{key.group}, std::int64_t{key.peer}, NumberOf(key.site.function),
+          NumberOf(key.site.of_library), NumberOf(key.site.stack)}) {
+      hash = (hash ^ static_cast<std::uint64_t>(part)) * kOdd;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+
+ private:
+  static std::int64_t NumberOf(StringId text) { return static_cast<std::int64_t>(Index(text)); }
+};
+
+// The times of a key by step, in order of the steps.
+struct TimesOfKey {
   const Piece* example = nullptr;
-  TimeNs time = 0;
+  std::vector<std::pair<std::size_t, TimeNs>> times;
 };
-using TimesByKey = std::map<PieceKey, TimeOfKey>;
+using TimesByKey = std::unordered_map<PieceKey, TimesOfKey, HashOfKey>;
 
-void AddTime(const Piece& piece, const PieceKey& key, TimesByKey& times) {
-  TimeOfKey& of_key = times[key];
-  if (of_key.example == nullptr) of_key.example = &piece;
-  of_key.time += piece.end - piece.begin;
+void AddTime(const Piece& piece, const PieceKey& key, std::size_t step, TimesByKey& all) {
+  auto& [example, times] = all[key];
+  if (example == nullptr) example = &piece;
+  if (times.empty() || times.back().first != step) times.emplace_back(step, 0);
+  times.back().second += piece.end - piece.begin;
 }
 
 // The name and the type of an operation; its group is a part of the key.
@@ -45,51 +69,52 @@ class PieceTimes {
   PieceTimes(const RankTrace& trace, const RankAccount& account, AccountNaming naming)
       : trace_(trace), account_(account), names_(trace, account.clock, std::move(naming)) {}
 
+  // Steps come in their order.
   void Add(const Piece& piece, std::size_t step) {
-    AddTime(piece, PartKey(piece, step), parts_);
-    if (!IsFree(piece.category)) return;
-    if (const std::string call = CallBefore(piece); !call.empty()) {
-      lines_[{AccountKey(NameOf(piece.category), "after " + call), step}] +=
-          piece.end - piece.begin;
-      return;
-    }
-    if (IsIssuing(piece.category) || !names_.KnowsLines()) {
-      AddTime(piece, PlaceKey(piece, step), places_);
-      return;
-    }
-    // The line of the program depends on the time of the piece.
-    const std::string place = names_.PlaceOf(piece);
-    if (!place.empty()) lines_[{place, step}] += piece.end - piece.begin;
+    AddTime(piece, PartKey(piece), step, parts_);
+    if (IsFree(piece.category)) AddTime(piece, PlaceKey(piece), step, places_);
   }
 
   AccountTimes Medians(std::size_t steps) const {
     StepTable parts(steps), places(steps);
     for (const auto& [key, of_key] : parts_) {
-      parts.Add(names_.PartOf(*of_key.example), key.step, of_key.time);
+      const std::string name = names_.PartOf(*of_key.example);
+      for (const auto& [step, time] : of_key.times) parts.Add(name, step, time);
     }
+    // Several lines of a stack, and several stacks, may have one name.
+    std::map<std::pair<std::string, std::size_t>, TimeNs> times;
     for (const auto& [key, of_key] : places_) {
-      const std::string place = names_.PlaceOf(*of_key.example);
-      if (!place.empty()) places.Add(place, key.step, of_key.time);
+      const std::string name = PlaceOf(*of_key.example);
+      if (name.empty()) continue;
+      for (const auto& [step, time] : of_key.times) times[{name, step}] += time;
     }
-    for (const auto& [key, time] : lines_) places.Add(key.first, key.second, time);
+    for (const auto& [place, time] : times) places.Add(place.first, place.second, time);
     return {parts.Medians(), places.Medians(), {}};
   }
 
  private:
   // The call that waited until the device had nothing to do, behind which the host issues work
   // again: that is what holds the device up, whichever operator comes next. Empty: there is none.
-  std::string CallBefore(const Piece& piece) const {
-    if ((piece.tags & kAfterSync) == 0 || !IsIssuing(piece.category)) return "";
+  StringId CallBefore(const Piece& piece) const {
+    if ((piece.tags & kAfterSync) == 0 || !IsIssuing(piece.category)) return StringId::kEmpty;
     const auto gap = std::ranges::upper_bound(account_.drained, piece.begin, {},
                                               [](const DrainedGap& row) { return row.gap.end; });
-    if (gap == account_.drained.end() || piece.begin < gap->gap.begin) return "";
+    if (gap == account_.drained.end() || piece.begin < gap->gap.begin) return StringId::kEmpty;
     const bool on_gpu = trace_.device == DeviceKind::kGpu;
     const PieceTable table = on_gpu ? PieceTable::kHostOps : PieceTable::kHostCalls;
-    return std::string(WithoutLevel(trace_.strings.View(HostTextOf(trace_, table, gap->call))));
+    const StringId name = HostTextOf(trace_, table, gap->call);
+    return WithoutLevel(trace_.strings.View(name)).empty() ? StringId::kEmpty : name;
   }
 
-  PieceKey PartKey(const Piece& piece, std::size_t step) const {
-    PieceKey key{.category = piece.category, .step = step};
+  std::string PlaceOf(const Piece& piece) const {
+    const StringId call = CallBefore(piece);
+    if (call == StringId::kEmpty) return names_.PlaceOf(piece);
+    const std::string_view name = WithoutLevel(trace_.strings.View(call));
+    return AccountKey(NameOf(piece.category), fmt::format("after {}", name));
+  }
+
+  PieceKey PartKey(const Piece& piece) const {
+    PieceKey key{.category = piece.category};
     const auto row = static_cast<std::size_t>(piece.row);
     if (IsCompute(piece.category)) {
       key.category = TimeCategory{};
@@ -102,19 +127,22 @@ class PieceTimes {
     return key;
   }
 
-  PieceKey PlaceKey(const Piece& piece, std::size_t step) const {
-    const auto text = Index(HostTextOf(trace_, piece.table, piece.row));
-    return {.category = piece.category,
-            .what = static_cast<std::int64_t>(text),
-            .group = static_cast<std::int32_t>(piece.table),
-            .step = step};
+  PieceKey PlaceKey(const Piece& piece) const {
+    PieceKey key{.category = piece.category};
+    StringId text = CallBefore(piece);
+    if (text == StringId::kEmpty) {
+      text = HostTextOf(trace_, piece.table, piece.row);
+      key.group = static_cast<std::int32_t>(piece.table);
+      key.site = names_.SiteOf(piece);
+    }
+    key.what = static_cast<std::int64_t>(Index(text));
+    return key;
   }
 
   const RankTrace& trace_;
   const RankAccount& account_;
   const AccountPieces names_;
   TimesByKey parts_, places_;
-  std::map<std::pair<std::string, std::size_t>, TimeNs> lines_;
 };
 
 }  // namespace

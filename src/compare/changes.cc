@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/change/account_change.h"
 #include "mpa/change/account_names.h"
@@ -74,10 +73,14 @@ struct SideAccount {
   AccountTimes times;
   TimeNs step = 0;
   std::size_t steps = 0;  // 0: all device work is one
-  std::vector<TimeNs> lengths;
-  std::vector<std::int32_t> ids;
-  std::string long_step;  // what the longest step does longer
 };
+
+std::vector<TimeNs> LengthsOf(const RankAccount& account) {
+  std::vector<TimeNs> lengths;
+  for (const StepAccount& step : account.steps)
+    lengths.push_back(step.window.end - step.window.begin);
+  return lengths;
+}
 
 SideAccount AccountSide(const RankTrace& trace, const RankAccount& account,
                         const GroupNames& groups, bool by_type, bool together) {
@@ -92,19 +95,11 @@ SideAccount AccountSide(const RankTrace& trace, const RankAccount& account,
   side.times =
       MedianAccount(trace, account, 0, {.kernel_types = by_type, .group = group_of}, together);
   side.times.kernels = CountKernels(trace, account, by_type, together);
-  std::vector<TimeNs> lengths;
-  for (const StepAccount& step : account.steps) {
-    if (step.id >= 0) ++side.steps;
-    side.ids.push_back(step.id);
-    lengths.push_back(step.window.end - step.window.begin);
-  }
+  side.steps = static_cast<std::size_t>(
+      std::ranges::count_if(account.steps, [](const StepAccount& step) { return step.id >= 0; }));
+  const std::vector<TimeNs> lengths = LengthsOf(account);
   side.step =
       together ? std::accumulate(lengths.begin(), lengths.end(), TimeNs{0}) : Median(lengths);
-  if (!lengths.empty()) {
-    const auto longest = std::ranges::max_element(lengths) - lengths.begin();
-    side.long_step = CauseOfStep(trace, account, static_cast<std::size_t>(longest));
-  }
-  side.lengths = std::move(lengths);
   return side;
 }
 
@@ -121,31 +116,30 @@ std::string StepsText(std::size_t base, std::size_t comparison) {
 }
 
 // One step that takes much longer than the others, on one side alone; empty: there is none.
-std::string LongStepLine(const std::array<SideAccount, 2>& sides) {
-  const auto found = FindLongStep(sides[0].lengths, sides[1].lengths);
+std::string LongStepLine(const CompareInput& input, const std::array<RankAccount, 2>& accounts) {
+  const auto found = FindLongStep(LengthsOf(accounts[0]), LengthsOf(accounts[1]));
   if (!found) return "";
-  const SideAccount& side = sides[found->in_comparison ? 1 : 0];
-  return LongStepText(*found, side.ids[found->position], side.long_step);
+  const std::size_t side = found->in_comparison ? 1 : 0;
+  const RankAccount& account = accounts[side];
+  return LongStepText(*found, account.steps[found->position].id,
+                      CauseOfStep(input.Trace(kSides[side]), account, found->position));
 }
 
 ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
-                      const OverallMetrics& comparison, std::string& long_step) {
-  constexpr std::array kSides = {Side::kBase, Side::kComparison};
+                      const OverallMetrics& comparison, std::array<RankAccount, 2> accounts,
+                      std::string& long_step) {
   const RankTrace& base_trace = input.Trace(Side::kBase);
   const RankTrace& comparison_trace = input.Trace(Side::kComparison);
   const bool by_type = AnyKernelHasType(base_trace) && AnyKernelHasType(comparison_trace);
   // A capture without steps is compared with all steps of the other one.
   const bool together = base_trace.steps.Empty() || comparison_trace.steps.Empty();
-  std::array<RankAccount, 2> accounts;
-  ParallelFor(kSides.size(),
-              [&](std::size_t i) { accounts[i] = AccountRank(input.Trace(kSides[i])); });
+  if (!together) long_step = LongStepLine(input, accounts);
   // One after the other: the lines of the program take much memory while they are looked up.
   std::array<SideAccount, 2> sides;
   for (std::size_t i = 0; i < kSides.size(); ++i) {
     sides[i] = AccountSide(input.Trace(kSides[i]), std::exchange(accounts[i], {}),
                            NameGroups(base, comparison, kSides[i]), by_type, together);
   }
-  if (!together) long_step = LongStepLine(sides);
   ChangeNode whole =
       AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times, sides[1].times);
   whole.base = sides[0].step;
@@ -209,10 +203,11 @@ std::string OneSidedOps(const CompareInput& input) {
 }  // namespace
 
 std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
-                                         const OverallMetrics& comparison, Report& report) {
+                                         const OverallMetrics& comparison,
+                                         std::array<RankAccount, 2> accounts, Report& report) {
   if (base.e2e == 0 || comparison.e2e == 0) return {};
   std::string long_step;
-  ChangeNode whole = StepChange(input, base, comparison, long_step);
+  ChangeNode whole = StepChange(input, base, comparison, std::move(accounts), long_step);
   const std::vector<ChangeNode> changed = CategoriesOf(whole);
   const bool same =
       std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory that operators allocate.
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ class OpMemory {
     const StringId name = queued ? allocations.name[row] : trace_.host_ops.name[op];
     const char* never = trace_.device == DeviceKind::kGpu ? "None" : "0";
     return fmt::format(
-        "{}, ({}, {}), [duration: {}], [size: {}]\n", trace_.strings.View(name),
+        FMT_COMPILE("{}, ({}, {}), [duration: {}], [size: {}]\n"), trace_.strings.View(name),
         Microseconds(allocations.allocated[row]),
         allocations.released[row] > 0 ? Microseconds(allocations.released[row]) : never,
         PythonFloat(InUs(Lifetime(row))),
@@ -118,7 +119,7 @@ class OpMemory {
   }
 
   static std::string Microseconds(TimeNs time) {
-    return fmt::format("{}.{:03}", time / 1000, time % 1000);
+    return fmt::format(FMT_COMPILE("{}.{:03}"), time / 1000, time % 1000);
   }
 
   const OpTree& tree_;

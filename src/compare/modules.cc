@@ -25,8 +25,6 @@
 namespace mpa {
 namespace {
 
-constexpr std::array kSides = {Side::kBase, Side::kComparison};
-
 // "/nn.Module: Net_0/nn.Module: Linear_1" without the marks of modules.
 std::string Displayed(std::string_view full_name) {
   std::string text(full_name);

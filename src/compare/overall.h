@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpa/compare/comparison.h"
+#include "mpa/measure/accounting.h"
 #include "mpa/measure/overall_metrics.h"
 #include "mpa/report/report.h"
 
@@ -112,8 +113,10 @@ ScreenTable OverallWideScreen(const OverallMetrics& base, const OverallMetrics& 
 /// What changed most: the change of the end-to-end time and of the median step, and what the latter
 /// is made of by the account of both captures, as the gate shows it. As printed the lines of a
 /// level add up to the one above. Lines have at most the width that the options say. Empty when a
-/// side has no device activity. The report gets the same as a picture and as a tree.
+/// side has no device activity. The report gets the same as a picture and as a tree. `accounts`: of
+/// the base and of the comparison.
 std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
-                                         const OverallMetrics& comparison, Report& report);
+                                         const OverallMetrics& comparison,
+                                         std::array<RankAccount, 2> accounts, Report& report);
 
 }  // namespace mpa

@@ -32,8 +32,6 @@ namespace {
 
 // Two captures of servers, by what their steps do.
 
-constexpr std::array kSidesInOrder = {Side::kBase, Side::kComparison};
-
 AccountTimes Scaled(AccountTimes account, double factor) {
   if (factor == 1) return account;
   for (TimesByName* times : {&account.parts, &account.places}) {
@@ -49,16 +47,16 @@ AccountTimes Scaled(AccountTimes account, double factor) {
 class ServingChanges {
  public:
   explicit ServingChanges(const CompareInput& input) : input_(input) {
-    for (const Side side : kSidesInOrder) {
+    for (const Side side : kSides) {
       if (input.Trace(side).serving_marks.Empty()) return;
     }
-    ParallelFor(kSidesInOrder.size(), [&](std::size_t side) {
-      const RankTrace& trace = input.Trace(kSidesInOrder[side]);
+    ParallelFor(kSides.size(), [&](std::size_t side) {
+      const RankTrace& trace = input.Trace(kSides[side]);
       accounts_[side] = AccountServingSteps(trace);
       steps_[side] = AccountServing(trace, accounts_[side]);
     });
     if (steps_[0].empty() || steps_[1].empty()) return;
-    for (std::size_t side = 0; side < kSidesInOrder.size(); ++side) {
+    for (std::size_t side = 0; side < kSides.size(); ++side) {
       for (const auto& [phase, steps] : StepsByPhase(steps_[side])) {
         phases_[phase][side] = Measure(side, steps);
       }
@@ -67,6 +65,7 @@ class ServingChanges {
 
   /// True where not both captures are of servers that name their steps.
   bool Empty() const { return phases_.empty(); }
+  const HostClock& ClockOf(std::size_t side) const { return accounts_[side].clock; }
   /// What changed by phase and size, and why; what only one side has. The report gets a picture of
   /// each, and the change of the phase that takes most time.
   std::vector<std::string> Describe(TimeNs base_e2e, TimeNs comparison_e2e, Report& report) const {
@@ -125,7 +124,7 @@ class ServingChanges {
     if (common.size() > kMax)
       lines.push_back(
           fmt::format("and {} more, see the sheet ServingPhases", common.size() - kMax));
-    for (std::size_t side = 0; side < kSidesInOrder.size(); ++side) {
+    for (std::size_t side = 0; side < kSides.size(); ++side) {
       if (alone[side].empty()) continue;
       const std::size_t all = alone[side].size();
       if (all > kMax) alone[side].resize(kMax);
@@ -227,13 +226,13 @@ class ServingChanges {
   // its steps have more or fewer tokens.
   std::vector<std::string> Causes(const BothSides& sides, double scaled, Report& report) const {
     std::array<AccountTimes, 2> times;
-    ParallelFor(kSidesInOrder.size(), [&](std::size_t side) {
+    ParallelFor(kSides.size(), [&](std::size_t side) {
       RankAccount account = accounts_[side];
       account.steps.clear();
       for (const std::size_t i : sides[side].steps)
         account.steps.push_back(accounts_[side].steps[i]);
       times[side] =
-          MedianAccount(input_.Trace(kSidesInOrder[side]), account, 0, {.kernel_types = false});
+          MedianAccount(input_.Trace(kSides[side]), account, 0, {.kernel_types = false});
     });
     times[1] = Scaled(std::move(times[1]), scaled);
     ChangeNode whole = AccountChange("step, " + NameOfPhase(sides), times[0], times[1]);
@@ -271,9 +270,14 @@ void CompareOverall(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     if (!input.Trace(side).HasTimeline()) return;  // named when it was read
   }
+  const ServingChanges serving(input);
+  std::array<RankAccount, 2> accounts;
   std::array<OverallMetrics, 2> sides;
   ParallelFor(sides.size(), [&](std::size_t i) {
-    sides[i] = ComputeOverall(input.Trace(kSidesInOrder[i]), masks, input.options().compat);
+    const RankTrace& trace = input.Trace(kSides[i]);
+    if (serving.Empty()) accounts[i] = AccountRank(trace);
+    const HostClock& clock = serving.Empty() ? accounts[i].clock : serving.ClockOf(i);
+    sides[i] = ComputeOverall(trace, clock, masks, input.options().compat);
   });
   if (!input.options().compat) {
     ShareAllocators(input.Trace(Side::kBase), input.Trace(Side::kComparison), sides[0], sides[1]);
@@ -287,9 +291,9 @@ void CompareOverall(const CompareInput& input, Report& report) {
                                  ? OverallWideScreen(base, comparison, options.compat)
                                  : OverallScreen(input, base, comparison));
   }
-  const ServingChanges serving(input);
-  report.story = serving.Empty() ? DescribeChanges(input, base, comparison, report)
-                                 : serving.Describe(base.e2e, comparison.e2e, report);
+  report.story = serving.Empty()
+                     ? DescribeChanges(input, base, comparison, std::move(accounts), report)
+                     : serving.Describe(base.e2e, comparison.e2e, report);
   if (!options.compat) AddEarlierTimes(base.earlier, comparison.earlier, report.story);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {

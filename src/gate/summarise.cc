@@ -49,7 +49,7 @@ class Summariser {
         account_(AccountRank(trace)),
         bounds_(trace, account_.clock.offset),
         activities_(ActivitiesOf(trace)),
-        overall_(ComputeOverall(trace)) {
+        overall_(ComputeOverall(trace, account_.clock)) {
     for (const StepAccount& step : account_.steps) windows_.push_back(step.window);
     if (!trace.steps.Empty()) {
       warmup_ = std::min(request.warmup, windows_.size());

@@ -29,6 +29,8 @@ class Occupants {
     } else {
       arrivals_ = OwnLastArrivals(trace, parts_);
     }
+    contenders_.reserve(items.size());
+    pieces_.reserve(items.size());
     for (const DeviceItem& item : items) {
       if (item.table == PieceTable::kCommunications) {
         AddOperation(item);
@@ -108,6 +110,9 @@ class Accountant {
     FreeTime free(trace_, account_.clock, items_, host_);
     std::vector<WindowParts> windows = Divide(std::exchange(occupied, {}), free);
     free.Learn(GapsOf(windows));
+    std::size_t pieces = 0;  // gaps may have several
+    for (const WindowParts& window : windows) pieces += window.occupied.size() + window.gaps.size();
+    account_.pieces.reserve(pieces);
     for (std::size_t step = 0; step < windows.size(); ++step) {
       Fill(std::exchange(windows[step], {}), free, account_.steps[step]);
     }

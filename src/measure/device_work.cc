@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/measure/device_work.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -154,7 +155,7 @@ const Value& Cell(const std::vector<Value>& column, std::int32_t row) {
 }  // namespace
 
 std::string PythonFloat(double value) {
-  std::string text = fmt::format("{}", value);
+  std::string text = fmt::format(FMT_COMPILE("{}"), value);
   if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
   return text;
 }
@@ -174,7 +175,8 @@ std::string_view NameOf(const RankTrace& trace, const DeviceWork& work) {
 }
 
 std::string DescribeWork(const RankTrace& trace, const DeviceWork& work) {
-  const std::string duration = fmt::format("[duration: {}]\n", PythonFloat(work.Time().Us()));
+  const std::string duration =
+      fmt::format(FMT_COMPILE("[duration: {}]\n"), PythonFloat(work.Time().Us()));
   const std::string_view name = NameOf(trace, work);
   if (trace.device == DeviceKind::kGpu) return fmt::format("{} {}", name, duration);
   std::string id = "None";
@@ -189,9 +191,9 @@ std::string DescribeWork(const RankTrace& trace, const DeviceWork& work) {
     id = IdOrNone(Cell(trace.device_tasks.task_id, work.task));
     type = TextOrNone(trace.strings.View(Cell(trace.device_tasks.type, work.task)));
   }
-  return shapes.empty()
-             ? fmt::format("{}, {}, {} {}", name, id, type, duration)
-             : fmt::format("{}, {}, {}, [input shapes: {}] {}", name, id, type, shapes, duration);
+  return shapes.empty() ? fmt::format(FMT_COMPILE("{}, {}, {} {}"), name, id, type, duration)
+                        : fmt::format(FMT_COMPILE("{}, {}, {}, [input shapes: {}] {}"), name, id,
+                                      type, shapes, duration);
 }
 
 WorkOfRank FindDeviceWork(const RankTrace& trace, const Nesting& ops) {

@@ -124,8 +124,8 @@ std::int32_t CallSites::TrackOf(const Piece& piece) const {
   }
 }
 
-std::string CallSites::Of(const Piece& piece) const {
-  return At({piece.begin + offset_, piece.end + offset_, TrackOf(piece)});
+CallSite CallSites::Find(const Piece& piece) const {
+  return FindAt({piece.begin + offset_, piece.end + offset_, TrackOf(piece)});
 }
 
 void CallSites::FindFrames() {
@@ -165,30 +165,31 @@ void CallSites::FindStacks() {
   }
 }
 
-std::string CallSites::At(const NestSpan& span) const {
-  if (span.track < 0) return "";
+CallSite CallSites::FindAt(const NestSpan& span) const {
+  if (span.track < 0) return {};
   const auto of = [](const std::vector<std::int32_t>& of_row, std::int64_t row) {
     return row == Nesting::kNone ? std::int64_t{-1} : of_row[static_cast<std::size_t>(row)];
   };
-  const auto line_of = [&](std::int64_t row) {
-    return row < 0 ? std::string()
-                   : LineOf(trace_.strings.View(
-                         trace_.python_calls.name[static_cast<std::size_t>(row)]));
+  const auto text_of = [](const std::vector<StringId>& texts, std::int64_t row) {
+    return row < 0 ? StringId::kEmpty : texts[static_cast<std::size_t>(row)];
   };
   const std::int64_t innermost = frames_.FindEnclosing(span);
   const std::int64_t frame = of(own_frame_, innermost);
-  const Lines of_frames = {line_of(frame), line_of(of(library_frame_, innermost))};
   const std::int64_t op = ops_ ? of(op_with_stack_, ops_->FindEnclosing(span)) : -1;
-  Lines of_stack;
-  if (op >= 0) {
-    const auto row = static_cast<std::size_t>(op);
-    of_stack = LinesOfStack(trace_.strings.View(trace_.host_ops.stack[row]));
-  }
-  const bool op_is_within =
-      op >= 0 && (frame < 0 || ops_->At(static_cast<std::size_t>(op)).start >=
-                                   frames_.At(static_cast<std::size_t>(frame)).start);
-  const Lines& inner = op_is_within ? of_stack : of_frames;
-  const Lines& outer = op_is_within ? of_frames : of_stack;
+  return {.function = text_of(trace_.python_calls.name, frame),
+          .of_library = text_of(trace_.python_calls.name, of(library_frame_, innermost)),
+          .stack = text_of(trace_.host_ops.stack, op),
+          .stack_is_inner =
+              op >= 0 && (frame < 0 || ops_->At(static_cast<std::size_t>(op)).start >=
+                                           frames_.At(static_cast<std::size_t>(frame)).start)};
+}
+
+std::string CallSites::Line(const CallSite& site) const {
+  const Lines of_frames = {LineOf(trace_.strings.View(site.function)),
+                           LineOf(trace_.strings.View(site.of_library))};
+  const Lines of_stack = LinesOfStack(trace_.strings.View(site.stack));
+  const Lines& inner = site.stack_is_inner ? of_stack : of_frames;
+  const Lines& outer = site.stack_is_inner ? of_frames : of_stack;
   for (const std::string* line : {&inner.own, &outer.own, &inner.of_library}) {
     if (!line->empty()) return *line;
   }

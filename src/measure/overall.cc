@@ -159,8 +159,8 @@ void AddGpuCopies(const RankTrace& trace, const Activities& activities, OverallM
   metrics.sdma_in_free = metrics.sdma.time;
 }
 
-void AddStep(const RankTrace& trace, const Interval& span, OverallMetrics& metrics) {
-  const HostClock clock = HostClockOf(trace);
+void AddStep(const RankTrace& trace, const HostClock& clock, const Interval& span,
+             OverallMetrics& metrics) {
   const std::vector<StepWindow> steps = FindStepWindows(trace, clock);
   if (steps.empty() || metrics.e2e == 0) return;
   const Interval windows{steps.front().window.begin, steps.back().window.end};
@@ -190,6 +190,11 @@ void AddMemory(const RankTrace& trace, bool compat, OverallMetrics& metrics) {
 }  // namespace
 
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks, bool compat) {
+  return ComputeOverall(trace, HostClockOf(trace), masks, compat);
+}
+
+OverallMetrics ComputeOverall(const RankTrace& trace, const HostClock& clock,
+                              const KernelMasks& masks, bool compat) {
   OverallMetrics metrics;
   metrics.device = trace.device;
   metrics.minimal_profiling = trace.minimal_profiling;
@@ -209,7 +214,7 @@ OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks, 
   metrics.free =
       metrics.e2e - metrics.computing - metrics.lccl.time - metrics.exposed_communication;
   AddMemory(trace, compat, metrics);
-  AddStep(trace, activities.span, metrics);
+  AddStep(trace, clock, activities.span, metrics);
   AddTraffic(trace, metrics);
   return metrics;
 }

@@ -17,7 +17,7 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/parallel.h"
 #include "mpa/compare/comparison.h"
-#include "mpa/measure/overall_metrics.h"
+#include "mpa/measure/activities.h"
 #include "mpa/model/rank_tables.h"
 #include "mpa/report/summary_tables.h"
 #include "page_facts.h"
@@ -58,8 +58,8 @@ void DropAllBut(Tables needed, RankTrace& trace) {
   });
 }
 
-TimeNs EndToEnd(const RankTrace& trace, const KernelMasks& masks) {
-  return trace.HasTimeline() ? ComputeOverall(trace, masks).e2e : 0;
+TimeNs EndToEnd(const RankTrace& trace) {
+  return trace.HasTimeline() ? ActivitiesOf(trace).Length() : 0;
 }
 
 }  // namespace
@@ -82,8 +82,8 @@ CompareOutcome Compare(const CompareRequest& request) {
   for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace, wanted);
   CompareOutcome outcome;
   if (request.wants_totals) {
-    outcome.totals.base = EndToEnd(ranks[0].trace, request.options.masks);
-    outcome.totals.comparison = EndToEnd(ranks[1].trace, request.options.masks);
+    outcome.totals.base = EndToEnd(ranks[0].trace);
+    outcome.totals.comparison = EndToEnd(ranks[1].trace);
   }
   Report& report = outcome.report;
   ComparedCollections collections =

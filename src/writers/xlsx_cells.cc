@@ -125,22 +125,28 @@ bool IsEscapedControl(char c) {
   return code < 0x20 && c != '\t' && c != '\n';
 }
 
+bool StandsForItself(char c) { return c != '&' && c != '<' && c != '>' && !IsEscapedControl(c); }
+
 void AppendEscaped(std::string_view text, std::string& xml) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
-  for (const char c : text) {
+  while (true) {
+    const auto escaped = std::ranges::find_if_not(text, StandsForItself);
+    const auto plain = static_cast<std::size_t>(escaped - text.begin());
+    xml += text.substr(0, plain);
+    if (plain == text.size()) return;
+    const char c = text[plain];
+    text.remove_prefix(plain + 1);
     if (c == '&') {
       xml += "&amp;";
     } else if (c == '<') {
       xml += "&lt;";
     } else if (c == '>') {
       xml += "&gt;";
-    } else if (IsEscapedControl(c)) {
+    } else {
       xml += "_x00";
       xml += kHex[static_cast<std::size_t>(c) >> 4];
       xml += kHex[static_cast<std::size_t>(c) & 15];
       xml += '_';
-    } else {
-      xml += c;
     }
   }
 }

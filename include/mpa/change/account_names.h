@@ -62,8 +62,10 @@ class AccountPieces {
   std::string PlaceOf(const Piece& piece) const;
   /// What a piece of a kernel is named by.
   StringId KernelTextOf(const Piece& piece) const;
-  /// False: no place has a line of the program.
-  bool KnowsLines() const { return sites_.Known(); }
+  /// The line of the program that PlaceOf() names: none where operators are issued.
+  CallSite SiteOf(const Piece& piece) const {
+    return IsIssuing(piece.category) ? CallSite() : sites_.Find(piece);
+  }
 
  private:
   std::string OperationOf(const Piece& piece) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,9 @@
 
 /// The analyses of `compare`: each looks at both captures and writes sheets.
 namespace mpa {
+
+/// Both sides, in their order.
+inline constexpr std::array kSides = {Side::kBase, Side::kComparison};
 
 /// Operators by name, and the name that each is declared equal to.
 using OpNames = std::map<std::string, std::string, std::less<>>;

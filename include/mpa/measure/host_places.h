@@ -24,6 +24,16 @@ StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row);
 /// f".
 std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t row);
 
+/// What the line of the program behind a piece is known by: many pieces have the same.
+struct CallSite {
+  StringId function{};  ///< the innermost one of the program itself
+  StringId of_library{};
+  StringId stack{};  ///< of the innermost operator that has one
+  bool stack_is_inner = false;
+
+  friend bool operator==(const CallSite&, const CallSite&) = default;
+};
+
 /// The lines of the program behind what the host does.
 class CallSites {
  public:
@@ -33,15 +43,19 @@ class CallSites {
   /// library where there is none. The call stack of an operator says which line runs, a Python
   /// function only where it begins; so the stack counts, unless the function is within the
   /// operator. Empty: the capture does not tell, or the piece is of no thread.
-  std::string Of(const Piece& piece) const;
+  std::string Of(const Piece& piece) const { return Line(Find(piece)); }
   /// The same around a time of a thread, in host time.
-  std::string At(const NestSpan& span) const;
+  std::string At(const NestSpan& span) const { return Line(FindAt(span)); }
+  /// The line of the site that Find() gives, for who looks at many pieces.
+  CallSite Find(const Piece& piece) const;
+  std::string Line(const CallSite& site) const;
   /// False: neither functions nor stacks are recorded.
   bool Known() const { return !trace_.python_calls.Empty() || ops_.has_value(); }
   /// The operators of the host by what is within what; null: none has a call stack.
   const Nesting* Ops() const { return ops_ ? &*ops_ : nullptr; }
 
  private:
+  CallSite FindAt(const NestSpan& span) const;
   std::int32_t TrackOf(const Piece& piece) const;
   void FindFrames();
   void FindStacks();

@@ -15,6 +15,8 @@
 
 namespace mpa {
 
+struct HostClock;
+
 /// A kernel that computes and communicates at once.
 struct Mc2Kernel {
   std::string name;
@@ -105,6 +107,9 @@ struct OverallMetrics {
 /// AnalysedActivitiesOf() and LargestMemorySample().
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {},
                               bool compat = false);
+/// The same for who knows the clock of the rank already.
+OverallMetrics ComputeOverall(const RankTrace& trace, const HostClock& clock,
+                              const KernelMasks& masks = {}, bool compat = false);
 
 /// Where two captures of one kind of device recorded memory, but not of the same allocators: the
 /// peaks become those of the allocators that both have, and unknown where there are none.

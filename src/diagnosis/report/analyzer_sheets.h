@@ -101,6 +101,7 @@ class AnalyzerSheets : public Speaker {
   const Diagnosis& diagnosis;
   std::vector<Sheet> sheets{};
   std::vector<AnalyzerNote> notes{};
+  std::vector<std::string> left_out{};  ///< a line for each sheet that does not list all
 };
 
 /// Environment variables that cost time, on the ranks that have them: those of findings and those

@@ -169,16 +169,32 @@ const SheetColumns<KernelSequence>& SequenceColumns() {
   return columns;
 }
 
-// Counts all of them; the sheet shows the longest.
+// Counts all of them; the sheet shows the longest of each rank, as many of all that a workbook
+// stays readable.
 AnalyzerSheets::Listed AddKernels(const Wording& name, const KernelColumns& columns,
                                   KernelList AnalyzerRows::*list, AnalyzerSheets& sheets) {
+  constexpr std::size_t kMaxKernels = 100'000;
+  std::size_t ranks = 0, most = 0;  // that list kernels, and what one of them lists
+  for (const DiagnosedRank& rank : sheets.ranks) {
+    const std::size_t rows = (rank.part->analyzers.*list).rows.size();
+    ranks += rows > 0 ? 1 : 0;
+    most = std::max(most, rows);
+  }
+  const std::size_t of_rank =
+      std::max<std::size_t>(1, kMaxKernels / std::max<std::size_t>(1, ranks));
   AnalyzerSheets::Listed sum;
-  sheets.Add(name, columns, [&](const RankDiagnosis& part, auto add) {
+  const std::int64_t shown = sheets.Add(name, columns, [&](const RankDiagnosis& part, auto add) {
     const KernelList& kernels = part.analyzers.*list;
     sum.rows += kernels.count;
     sum.time += kernels.time;
-    for (const KernelRow& kernel : kernels.rows) add(kernel);
+    for (std::size_t i = 0; i < std::min(of_rank, kernels.rows.size()); ++i) add(kernels.rows[i]);
   });
+  if (most > of_rank) {
+    sheets.left_out.push_back(
+        sheets.Fill({"{} has the {} longest kernels of each rank; {} shorter ones are left out",
+                     "{} 只列出每张卡耗时最长的 {} 个算子；省略其余 {} 个"},
+                    sheets.Text(name), of_rank, sum.rows - shown));
+  }
   return sum;
 }
 

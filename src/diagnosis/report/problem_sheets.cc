@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer_sheets.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/report/outputs.h"
@@ -201,6 +202,7 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
   }
   report.sheets.push_back(std::move(summary));
   for (Sheet& sheet : analyzers.sheets) report.sheets.push_back(std::move(sheet));
+  AppendNew(analyzers.left_out, report.notes);
 }
 
 // The environment variables that cost time.

@@ -56,6 +56,30 @@ TEST(ProblemSheets, HaveTheColumnsOfThePythonToolFirst) {
   EXPECT_EQ(row[8], Cell("medium"));
 }
 
+TEST(ProblemSheets, KernelsOfManyRanksAreTheLongestOfEach) {
+  MadeSheets made;
+  KernelList& kernels = made.part.analyzers.on_some_cores;
+  kernels = {.count = 700};
+  for (TimeNs dur = 600; dur > 0; --dur) kernels.rows.push_back({.name = "k", .dur = dur});
+  const auto report_of = [&](std::size_t ranks) {
+    Report report;
+    report.ranks = {0, 1};
+    AddProblemSheets(std::vector<DiagnosedRank>(ranks, {0, &made.part}), made.diagnosis,
+                     Language::kEnglish, report);
+    return report;
+  };
+  const Report few = report_of(2);
+  EXPECT_EQ(SheetNamed(few, "Block Dim Issues").rows.size(), 1200U);
+  EXPECT_TRUE(few.notes.empty());
+  const Report many = report_of(200);
+  const Rows& rows = SheetNamed(many, "Block Dim Issues").rows;
+  ASSERT_EQ(rows.size(), 100'000U);
+  EXPECT_EQ(rows[499].cells[3], Cell(std::int64_t{101}));
+  EXPECT_EQ(rows[500].cells[3], Cell(std::int64_t{600})) << "of the next rank";
+  EXPECT_EQ(many.notes, std::vector<std::string>{"Block Dim Issues has the 500 longest kernels of"
+                                                 " each rank; 40000 shorter ones are left out"});
+}
+
 TEST(ProblemSheets, TheOverallSummaryAddsUp) {
   MadeSheets made;
   const Report report = made.Of();
