@@ -19,6 +19,7 @@
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
 #include "mpa/writers/writers.h"
+#include "sheet_chart.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {
@@ -100,66 +101,6 @@ PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
   return table;
 }
 
-double NumberIn(const Cell& cell) {
-  return NumberOf(cell).value_or(std::numeric_limits<double>::quiet_NaN());
-}
-
-// What the numbers of a column are shown in.
-std::string_view ShownUnit(const Column& column) {
-  return column.unit == Unit::kNsShownAsMs ? "ms" : column.unit == Unit::kNsShownAsUs ? "us" : "";
-}
-
-// The first rows of a sheet, as ChartsOf() chooses them. More could not be told apart.
-std::optional<PageChart> ChartOfSheet(const Sheet& sheet, const Chart& chart) {
-  constexpr std::size_t kMaxRows = 40;
-  const auto column_of = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(sheet.columns, name, &Column::name) -
-                                    sheet.columns.begin());
-  };
-  const std::size_t label = column_of(chart.label);
-  const auto step = static_cast<std::size_t>(
-      std::ranges::find_if(sheet.columns,
-                           [](const Column& column) {
-                             return IsOneOf(ToLower(column.name), {"step", "stepid", "step_id"});
-                           }) -
-      sheet.columns.begin());
-  const std::size_t shown = std::min(sheet.rows.size(), kMaxRows);
-  if (sheet.look != Look::kList || shown < 2 || label == sheet.columns.size()) return std::nullopt;
-  PageChart drawn{.kind = chart.kind == Chart::Kind::kBoxes ? PageChart::Kind::kBoxes
-                                                            : PageChart::Kind::kBars};
-  drawn.title = shown == sheet.rows.size()
-                    ? fmt::format("{} by {}", sheet.name, chart.label)
-                    : fmt::format("{} by {}: the first {} of {} rows", sheet.name, chart.label,
-                                  shown, WithThousands(std::to_string(sheet.rows.size())));
-  drawn.label = chart.label;
-  for (std::size_t row = 0; row < shown; ++row) {
-    std::string& text = drawn.labels.emplace_back(ShownText(sheet, sheet.rows[row], label));
-    if (step < sheet.columns.size() && step != label)
-      text += ", step " + ShownText(sheet, sheet.rows[row], step);
-  }
-  for (const std::string& name : chart.values) {
-    const std::size_t column = column_of(name);
-    if (column == sheet.columns.size()) continue;
-    const Column& of = sheet.columns[column];
-    const std::string unit(ShownUnit(of));
-    // Columns of other units have no place on one axis.
-    if (!drawn.series.empty() && unit != drawn.unit) continue;
-    drawn.unit = unit;
-    PageSeries& series = drawn.series.emplace_back();
-    series.name = SidedName(of);
-    const double scale = of.unit == Unit::kNsShownAsMs   ? 1e6
-                         : of.unit == Unit::kNsShownAsUs ? 1e3
-                                                         : 1;
-    for (std::size_t row = 0; row < shown; ++row) {
-      const std::vector<Cell>& cells = sheet.rows[row].cells;
-      series.values.push_back(column < cells.size() ? NumberIn(cells[column]) / scale
-                                                    : NumberIn(Cell()));
-    }
-  }
-  if (drawn.series.empty()) return std::nullopt;
-  return drawn;
-}
-
 PageTable TableOfScreen(const ScreenTable& screen) {
   PageTable table{.headers = screen.headers, .rows = screen.rows};
   if (screen.plain) {
@@ -213,11 +154,10 @@ Page PageOf(const Report& report, std::string title) {
   if (!findings.cards.empty()) page.sections.push_back(std::move(findings));
   PageSection charts{.heading = "Charts"}, tables{.heading = "Tables"};
   if (report.story.empty()) charts.charts = report.drawings;
-  // A report with drawings has those that say something.
-  for (const Chart& chart : report.drawings.empty() ? ChartsOf(report) : report.charts) {
-    const auto sheet = std::ranges::find(report.sheets, chart.sheet, &Sheet::name);
-    if (sheet == report.sheets.end()) continue;
-    if (auto drawn = ChartOfSheet(*sheet, chart)) charts.charts.push_back(std::move(*drawn));
+  for (const Sheet& sheet : report.sheets) {
+    for (const Chart& chart : sheet.charts) {
+      if (auto drawn = DrawnChart(sheet, chart)) charts.charts.push_back(std::move(*drawn));
+    }
   }
   const std::vector<std::size_t> rows = RowsOnPage(report.sheets);
   for (std::size_t i = 0; i < rows.size(); ++i) {

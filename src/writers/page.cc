@@ -85,11 +85,15 @@ std::string MarkOf(const PageMark& mark) {
   return fmt::format("{{\"at\":{},\"label\":{}}}", Number(mark.at), Quoted(mark.label));
 }
 
-// Times are in us from the begin of the window; spans that lie beyond it are left out.
-std::string TimelineOf(const Timeline& timeline) {
-  const auto us = [&](TimeNs time) { return fmt::format("{}", InUs(time - timeline.begin)); };
+// Times are in `unit` from the begin of the window; spans that lie beyond it are left out.
+std::string TimelineOf(const Timeline& timeline, std::string_view unit) {
+  const double ns = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3;
+  const auto length = [&](TimeNs time) {
+    return fmt::format("{}", static_cast<double>(time) / ns);
+  };
+  const auto at = [&](TimeNs time) { return length(time - timeline.begin); };
   const auto span = [&](const TimelineSpan& one) {
-    return fmt::format("[{},{},{},{},{}]", us(one.begin), InUs(one.end - one.begin), one.kind,
+    return fmt::format("[{},{},{},{},{}]", at(one.begin), length(one.end - one.begin), one.kind,
                        Quoted(one.name), Quoted(one.label));
   };
   const auto lane = [&](const TimelineLane& one) {
@@ -107,15 +111,15 @@ std::string TimelineOf(const Timeline& timeline) {
     if (mark.time >= timeline.begin && mark.time <= timeline.end) marks.push_back(mark);
   }
   const auto mark = [&](const TimelineMark& one) {
-    return fmt::format("{{\"at\":{},\"label\":{},\"guess\":{}}}", us(one.time), Quoted(one.label),
+    return fmt::format("{{\"at\":{},\"label\":{},\"guess\":{}}}", at(one.time), Quoted(one.label),
                        one.is_guess);
   };
   const auto arrow = [&](const TimelineArrow& one) {
     return fmt::format("{{\"from\":{},\"to\":{},\"at\":{},\"until\":{},\"label\":{}}}", one.from,
-                       one.to, us(one.begin), us(one.end), Quoted(one.label));
+                       one.to, at(one.begin), at(one.end), Quoted(one.label));
   };
   return fmt::format(",\"begin\":0,\"end\":{},\"lanes\":{},\"kinds\":{},\"marks\":{},\"arrows\":{}",
-                     us(timeline.end), List(timeline.lanes, lane), List(timeline.kinds, kind),
+                     at(timeline.end), List(timeline.lanes, lane), List(timeline.kinds, kind),
                      List(marks, mark), List(timeline.arrows, arrow));
 }
 
@@ -155,7 +159,7 @@ std::string ChartOf(const PageChart& chart) {
              }),
         Quoted(chart.limit), Quoted(chart.band));
   }
-  if (chart.timeline) text += TimelineOf(*chart.timeline);
+  if (chart.timeline) text += TimelineOf(*chart.timeline, chart.unit);
   return text + '}';
 }
 /// What the script of a page draws, as a JSON document that may stand within HTML.
