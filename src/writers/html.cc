@@ -126,13 +126,16 @@ PageCard CardOf(const AdviceCard& advice) {
 Page PageOf(const Report& report, std::string title) {
   Page page{.title = report.summary ? report.summary->title : std::move(title),
             .facts = report.facts};
-  PageSection answer{.lines = TextsOf(report.lines)};
+  PageSection screen{.lines = TextsOf(report.lines), .folded = "As on the terminal"};
   if (report.gate) {  // the verdict wraps, the lines below it do not
-    answer.lines = FormatGateText(*report.gate);
+    PageSection answer{.lines = FormatGateText(*report.gate)};
     page.lead.push_back(answer.lines.front());
     answer.lines.erase(answer.lines.begin());
+    page.sections.push_back(std::move(answer));
+    screen.lines.clear();
+  } else if (std::string verdict = TakeFirstSentence(screen.lines); !verdict.empty()) {
+    page.lead.push_back(std::move(verdict));
   }
-  if (!answer.lines.empty()) page.sections.push_back(std::move(answer));
   if (!report.story.empty()) {
     PageSection changes{
         .heading = "What changed most", .lines = report.story, .charts = report.drawings};
@@ -167,6 +170,7 @@ Page PageOf(const Report& report, std::string title) {
     if (!section->charts.empty() || !section->tables.empty())
       page.sections.push_back(std::move(*section));
   }
+  if (!screen.lines.empty()) page.sections.push_back(std::move(screen));
   if (!report.notes.empty()) page.sections.push_back({.heading = "Notes", .points = report.notes});
   return page;
 }

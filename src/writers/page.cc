@@ -230,9 +230,11 @@ class PageWriter {
     Add("<section>\n");
     if (!section.heading.empty()) Add("<h2>{}</h2>\n", EscapedHtml(section.heading));
     if (!section.lines.empty()) {
+      if (!section.folded.empty())
+        Add("<details><summary>{}</summary>", EscapedHtml(section.folded));
       Add("<div class=\"scroll\"><pre>");
       for (const std::string& line : section.lines) Add("{}\n", EscapedHtml(line));
-      Add("</pre></div>\n");
+      Add("</pre></div>{}\n", section.folded.empty() ? "" : "</details>");
     }
     if (!section.points.empty()) {
       Add("<ul>");

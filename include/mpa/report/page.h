@@ -111,6 +111,7 @@ struct PageCard {
 struct PageSection {
   std::string heading{};
   std::vector<std::string> lines{};   ///< in letters of one width
+  std::string folded{};               ///< what the lines are, which are folded below it
   std::vector<std::string> points{};  ///< a list
   std::vector<PageChart> charts{};
   std::vector<PageTable> tables{};
