@@ -11,17 +11,35 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/enum_name.h"
 #include "mpa/report/change_tree.h"
 #include "mpa/report/gate_report.h"
 
 namespace mpa {
+
+std::string_view NameOf(Measured measured) {
+  return EnumName<Measured::kMhz>(
+      measured, {"ns", "us", "ms", "bytes", "", "percent", "share", "GB/s", "MHz"});
+}
+
+std::string_view NameOf(Chart::Kind kind) {
+  return EnumName<Chart::Kind::kHeat>(kind, {"bars", "stacked", "boxes", "heat"});
+}
+
+std::string_view NameOf(Chart::SameLabel same) {
+  return EnumName<Chart::SameLabel::kMean>(same, {"never", "sum", "mean"});
+}
+
+std::string_view NameOf(Chart::Order order) {
+  return EnumName<Chart::Order::kFarthestFirst>(order, {"written", "largest", "farthest"});
+}
 
 ChartUnit ChartUnitOf(Measured measured, double largest) {
   const auto of_time = [&](double ns) -> ChartUnit {
     constexpr double kUs = 1e3, kMs = 1e6, kS = 1e9;
     const double most = largest * ns;
     if (most >= 10 * kS) return {"s", kS / ns};
-    if (most >= 10 * kUs) return {"ms", kMs / ns};
+    if (most >= kMs) return {"ms", kMs / ns};
     return {"us", kUs / ns};
   };
   switch (measured) {

@@ -9,7 +9,6 @@
 
 #include "formats.h"
 #include "markup_text.h"
-#include "mpa/base/enum_name.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
@@ -101,30 +100,7 @@ std::string ListOf(const std::vector<std::string>& texts) {
 std::string_view UnitInFile(Measured measured, const std::string& title) {
   if (title.ends_with("(Us)")) return "us";
   if (title.ends_with("(Ms)")) return "ms";
-  switch (measured) {
-    case Measured::kNs:
-      return "ns";
-    case Measured::kUs:
-      return "us";
-    case Measured::kMs:
-      return "ms";
-    case Measured::kBytes:
-      return "bytes";
-    case Measured::kShare:
-      return "1 = 100 %";
-    default:
-      return ChartUnitOf(measured, 0).name;
-  }
-}
-
-std::string_view NameOf(Chart::SameLabel same) {
-  return EnumName<Chart::SameLabel::kMean>(same, {"never", "sum", "mean"});
-}
-std::string_view NameOf(Chart::Order order) {
-  return EnumName<Chart::Order::kFarthestFirst>(order, {"written", "largest", "farthest"});
-}
-std::string_view NameOf(Chart::Kind kind) {
-  return EnumName<Chart::Kind::kHeat>(kind, {"bars", "stacked", "boxes", "heat"});
+  return NameOf(measured);
 }
 
 // The call that draws the chart; empty where the file has not all of its columns.

@@ -46,7 +46,8 @@ double MedianOf(std::vector<double> values) {
 
 class ChartDrawer {
  public:
-  ChartDrawer(const Sheet& sheet, const Chart& chart) : sheet_(sheet), chart_(chart) {
+  ChartDrawer(const Sheet& sheet, const Chart& chart)
+      : sheet_(sheet), chart_(chart), keys_(ColumnKeys(sheet)) {
     for (const std::string& label : chart.labels) Add(label, labels_);
     for (const ChartedColumn& value : chart.values) {
       if (Add(value.name, columns_)) tints_.push_back(value.tint);
@@ -71,6 +72,22 @@ class ChartDrawer {
     if (found == sheet_.columns.end()) return false;
     places.push_back(static_cast<std::size_t>(found - sheet_.columns.begin()));
     return true;
+  }
+
+  // "communication_ns" is "communication": the axis has the unit.
+  std::string WordsOf(std::size_t column) const {
+    std::string words = keys_[column];
+    for (const std::string_view unit : {"_ns", "_us", "_ms", "_bytes", "_percent"}) {
+      if (words.ends_with(unit)) words.resize(words.size() - unit.size());
+    }
+    std::ranges::replace(words, '_', ' ');
+    return words;
+  }
+
+  std::string LabelWords() const {
+    std::string words;
+    for (const std::size_t label : labels_) words += (words.empty() ? "" : ", ") + WordsOf(label);
+    return words;
   }
 
   std::string TextOf(const Row& row, const std::vector<std::size_t>& places) const {
@@ -129,7 +146,16 @@ class ChartDrawer {
     return size;
   }
 
+  bool IsCulprit(const Labelled& row) const {
+    return std::ranges::find(chart_.culprits, row.label) != chart_.culprits.end();
+  }
+
   void Sort() {
+    SortBySize();
+    StableSort(rows_, std::greater(), [&](const Labelled& row) { return IsCulprit(row); });
+  }
+
+  void SortBySize() {
     if (chart_.order == Chart::Order::kAsWritten) return;
     if (chart_.order == Chart::Order::kLargestFirst)
       return StableSort(rows_, std::greater(), [&](const Labelled& row) { return SizeOf(row); });
@@ -159,10 +185,10 @@ class ChartDrawer {
                                  chart_.order == Chart::Order::kAsWritten ? "first" : "largest",
                                  most, WithThousands(std::to_string(all)));
     }
-    drawn.label = fmt::format("{}", fmt::join(chart_.labels, ", "));
+    drawn.label = LabelWords();
     double largest = 0;
     for (const Labelled& row : rows_) {
-      drawn.labels.push_back(row.label);
+      drawn.labels.push_back(row.label + (IsCulprit(row) ? ", culprit" : ""));
       for (std::size_t i = 0; i < columns_.size(); ++i) {
         const double value = ValueOf(row, i);
         if (!std::isnan(value)) largest = std::max(largest, std::abs(value));
@@ -171,7 +197,7 @@ class ChartDrawer {
     const ChartUnit unit = UnitFor(largest, drawn);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       PageSeries& series = drawn.series.emplace_back();
-      series.name = SidedName(sheet_.columns[columns_[i]]);
+      series.name = WordsOf(columns_[i]);
       series.tint = tints_[i];
       for (const Labelled& row : rows_) series.values.push_back(ValueOf(row, i) / unit.size);
     }
@@ -207,6 +233,7 @@ class ChartDrawer {
       const double value = NumberIn(row, columns_.front());
       if (!IsDrawn(row) || !std::isfinite(value)) continue;
       std::string label = TextOf(row, labels_), other = TextOf(row, across_);
+      if (chart_.without_same && label == other) continue;
       if (is_down.try_emplace(label, 0).second) down.push_back(label);
       if (is_across.try_emplace(other, 0).second) across.push_back(other);
       Labelled::Sum& sum = cells[{std::move(label), std::move(other)}];
@@ -235,7 +262,7 @@ class ChartDrawer {
     };
     PageChart drawn{.kind = PageChart::Kind::kHeat, .title = chart_.title};
     const ChartUnit unit = UnitFor(std::ranges::max(values), drawn);
-    drawn.label = fmt::format("{}", fmt::join(chart_.labels, ", "));
+    drawn.label = LabelWords();
     drawn.labels = number(down, is_down);
     for (std::string& name : number(across, is_across)) {
       drawn.series.push_back({.name = std::move(name),
@@ -253,6 +280,7 @@ class ChartDrawer {
 
   const Sheet& sheet_;
   const Chart& chart_;
+  const std::vector<std::string> keys_;
   std::vector<std::size_t> labels_, columns_, across_, only_;
   std::vector<Tint> tints_;
   std::vector<Labelled> rows_;

@@ -23,6 +23,9 @@ enum class Measured : std::uint8_t {
   kMhz,
 };
 
+/// The unit of the numbers themselves: "ns", "bytes"; empty: Chart::counted says it.
+std::string_view NameOf(Measured measured);
+
 /// The unit in which values of at most `largest` are drawn, and how many of theirs are one of it.
 struct ChartUnit {
   std::string_view name;
@@ -60,11 +63,18 @@ struct Chart {
   std::string counted{};  ///< of kCount, in the plural: "tokens"
   SameLabel same{};
   Order order{};
-  bool of_ranks = false;  ///< the label is a rank: of many all are drawn
+  bool of_ranks = false;                ///< the label is a rank: of many all are drawn
+  std::vector<std::string> culprits{};  ///< labels that come first, and are named as such
   std::string across{};
+  bool without_same = false;  ///< of kHeat: no cells where both are the same
   /// Rows with this text in this column alone. Empty: all.
   std::string only_in{}, only{};
 };
+
+/// "stacked", "mean", "largest".
+std::string_view NameOf(Chart::Kind kind);
+std::string_view NameOf(Chart::SameLabel same);
+std::string_view NameOf(Chart::Order order);
 
 /// Lanes on one clock, from the begin of the timeline, whose title and text are those of the chart.
 PageChart LanesOf(Timeline timeline);

@@ -341,6 +341,7 @@ void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, OutputSelecti
   if (wanted.screen == Detail::kNone) return;
   const JobVerdict verdict = VerdictOf(ranks, rows, report.absent);
   AddVerdictLines(verdict, report.lines);
+  if (wanted.sheets) report.sheets.back().charts.front().culprits = NamesOfCulprits(verdict);
   AddLines(ranks, rows, report);
   AddLateLines(verdict, kShownLateRanks, report.lines);
 }

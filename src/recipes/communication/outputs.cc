@@ -322,6 +322,7 @@ void AddMatrixSheet(const std::shared_ptr<const LinkSums>& sums, Report& report)
                  .measured = measured,
                  .same = same,
                  .across = "dst_rank",
+                 .without_same = true,
                  .only_in = "hccl_op_name",
                  .only = std::string(kTotal)};
   };

@@ -166,6 +166,7 @@ void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection 
   constexpr std::size_t kShownRanks = 8;
   const JobVerdict verdict = JudgeLoads(LoadedRanks(ranks), report.absent);
   AddVerdictLines(verdict, report.lines);
+  if (wanted.sheets) report.sheets.front().charts.front().culprits = NamesOfCulprits(verdict);
   AddLateLines(verdict, kShownRanks, report.lines);
 }
 

@@ -15,8 +15,8 @@ std::pair<std::string_view, double> UnitOf(Measured measured, double largest) {
 
 TEST(ChartUnitOf, FitsTheLargestTime) {
   using Unit = std::pair<std::string_view, double>;
-  EXPECT_EQ(UnitOf(Measured::kNs, 9'999), (Unit{"us", 1e3}));
-  EXPECT_EQ(UnitOf(Measured::kNs, 10'000), (Unit{"ms", 1e6}));
+  EXPECT_EQ(UnitOf(Measured::kNs, 999'999), (Unit{"us", 1e3}));
+  EXPECT_EQ(UnitOf(Measured::kNs, 1'000'000), (Unit{"ms", 1e6}));
   EXPECT_EQ(UnitOf(Measured::kNs, 10e9), (Unit{"s", 1e9}));
   EXPECT_EQ(UnitOf(Measured::kUs, 5), (Unit{"us", 1}));
   EXPECT_EQ(UnitOf(Measured::kUs, 20'000), (Unit{"ms", 1e3}));
