@@ -138,7 +138,7 @@ Sheet EmptyComparison(RankId rank) {
   add_module("(NPU-GPU,us) Module Time Diff", Format::kDecimals3,
              "Time of the module on the NPU minus that on the GPU, in us.");
   sheet.charts = {{.kind = Chart::Kind::kBars,
-                   .title = "Kernel time of the modules on both devices",
+                   .title = "Kernel time of the modules on both devices, " + RankText(rank),
                    .labels = {"(NPU) Parent Module", "(NPU) Module"},
                    .values = {{"(NPU) Total Kernel Duration(us)", Tint::kCompute},
                               {"(GPU) Total Kernel Duration(us)", Tint::kBase}},
