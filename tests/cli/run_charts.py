@@ -51,8 +51,8 @@ class Charts(Cli):
         return charts
 
     def sheets(self, name):
-        (path,) = self.exported(name, "json").rglob("*.json")
-        return {sheet["name"]: sheet["rows"] for sheet in json.loads(path.read_text(encoding="utf-8"))["sheets"]}
+        documents = [json.loads(path.read_text(encoding="utf-8")) for path in self.exported(name, "json").rglob("*.json")]
+        return {sheet["name"]: sheet["rows"] for document in documents for sheet in document.get("sheets", [])}
 
     def drawn(self, name):
         (page,) = self.exported(name, "html").rglob("*.html")
