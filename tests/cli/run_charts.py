@@ -52,7 +52,8 @@ class Charts(Cli):
 
     def sheets(self, name):
         documents = [json.loads(path.read_text(encoding="utf-8")) for path in self.exported(name, "json").rglob("*.json")]
-        return {sheet["name"]: sheet["rows"] for document in documents for sheet in document.get("sheets", [])}
+        return {sheet["name"]: sheet["rows"] for document in documents if isinstance(document, dict)
+                for sheet in document.get("sheets", [])}
 
     def drawn(self, name):
         (page,) = self.exported(name, "html").rglob("*.html")
