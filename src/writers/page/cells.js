@@ -42,7 +42,7 @@ const pageCells = (function () {
   function comparing(column, isNumber, up) {
     const sign = up ? 1 : -1, inOrder = new Intl.Collator(undefined, { numeric: true }).compare;
     if (!isNumber && !column.texts.every(isAmount)) return (a, b) => sign * inOrder(column.texts[a], column.texts[b]);
-    const keys = column.texts.map((text, row) => (typeof column.values[row] === "number" ? column.values[row] : numberIn(text)));
+    const keys = column.texts.map((text, row) => (typeof column.values[row] === "number" ? column.values[row] : numberIn(column.values[row] || text)));
     return (a, b) => {
       const x = keys[a], y = keys[b];
       if (isNaN(x) || isNaN(y)) return isNaN(x) - isNaN(y);
