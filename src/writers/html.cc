@@ -168,8 +168,17 @@ std::optional<PageChart> ChartOfSheet(const Sheet& sheet, const Chart& chart) {
   return drawn;
 }
 
+// On a screen two blanks indent by a level.
 PageTable TableOfScreen(const ScreenTable& screen) {
-  PageTable table{.headers = screen.headers, .rows = screen.rows};
+  PageTable table{.rows = screen.rows};
+  for (const std::string& header : screen.headers) table.headers.emplace_back(Trim(header));
+  for (std::vector<std::string>& row : table.rows) {
+    const std::size_t blanks =
+        row.empty() ? 0 : std::min(row[0].find_first_not_of(' '), row[0].size());
+    if (blanks > 0) row[0].erase(0, blanks);
+    table.levels.push_back(static_cast<int>(blanks / 2));
+  }
+  if (std::ranges::count(table.levels, 0) == std::ssize(table.levels)) table.levels.clear();
   if (screen.plain) {
     for (std::size_t i = 1; i < screen.headers.size(); ++i) table.numbers.push_back(i);
     for (auto& row : table.rows) row.resize(screen.headers.size());

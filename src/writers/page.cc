@@ -343,11 +343,10 @@ std::string FormatPage(const Page& page) { return PageWriter(page).Write(); }
 std::string FormatPage(const Timeline& timeline) {
   Page page{.title = timeline.title, .lead = {timeline.text}};
   PageSection section;
-  section.charts.push_back(
-      {.kind = PageChart::Kind::kTimeline,
-       .title = "Ctrl and the wheel zoom, a drag moves; the keys + - and arrows, too.",
-       .unit = "us",
-       .timeline = timeline});
+  section.charts.push_back({.kind = PageChart::Kind::kTimeline,
+                            .title = "The host and the device over time",
+                            .unit = "us",
+                            .timeline = timeline});
   PageTable kinds{.headers = timeline.headers};
   for (const TimelineKind& kind : timeline.kinds) {
     if (kind.cells.empty()) continue;

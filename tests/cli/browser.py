@@ -77,8 +77,7 @@ class Browser:
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.ask("Page.navigate", url=page.resolve().as_uri())
-        while self.message().get("method") != "Page.loadEventFired":
-            pass
+        self.value("new Promise((done) => (document.readyState === 'complete' ? done() : window.addEventListener('load', done)))")
 
     def value(self, expression):
         """Of an expression of JavaScript, or what it promises."""

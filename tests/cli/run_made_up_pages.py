@@ -286,7 +286,7 @@ class ChartPages(PageTests):
         wait, empty, zero, large = columns
         shown = {title.split(":")[0]: (opacity, title) for _, opacity, title in wait}
         for rank, text in (("613", "613: wait 0.5 ms"), ("100", "100: wait 16 ms")):
-            self.assertIn(rank, shown, "is drawn for its neighbours")
+            self.assertTrue(rank in shown, f"rank {rank} is drawn for its neighbours")
             self.assertTrue(shown[rank][1].startswith(text), shown[rank])
         self.assertLess(shown["613"][0], 0.2)
         self.assertEqual(max(opacity for opacity, _ in shown.values()), 1, "of its own column")

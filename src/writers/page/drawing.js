@@ -42,7 +42,7 @@ const pageDrawing = (function () {
   function shortNames(names, roomOf) {
     const fits = names.map((name, i) => letterOf(name) * name.length <= roomOf(i));
     const widest = d3.max(names, (name, i) => (fits[i] ? 0 : letterOf(name)));
-    const letters = names.map((name, i) => (fits[i] ? name.length : Math.max(3, Math.floor(roomOf(i) / widest))));
+    const letters = names.map((name, i) => (fits[i] ? name.length : Math.max(3, Math.floor(0.95 * roomOf(i) / widest))));
     const cut = names.map((name, i) => shorten(name, letters[i]));
     const groups = new Map();
     cut.forEach((text, i) => groups.set(text, (groups.get(text) || []).concat(i)));

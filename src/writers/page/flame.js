@@ -143,7 +143,7 @@ const pageFlame = (function () {
       drawn.append("rect").attr("x", ({ x0 }) => x0).attr("y", y).attr("width", ({ x0, x1 }) => Math.max(0.4, x1 - x0 - 0.6)).attr("height", ROW - 1)
         .style("fill", ({ node, caller }) => (caller ? "var(--free)" : `var(--t${hash(node.name)})`));
       drawn.append("title").text(({ node }) => `${node.name}\n${share(node.value)}`);
-      const wide = drawn.filter(({ x0, x1 }) => x1 - x0 > 44), texts = wide.data();
+      const wide = drawn.filter(({ x0, x1 }) => x1 - x0 > 64), texts = wide.data();
       const names = shortNames(texts.map(({ node }) => node.name), (i) => texts[i].x1 - texts[i].x0 - 8);
       wide.append("text").attr("x", ({ x0 }) => x0 + 4).attr("y", (one) => y(one) + 13).text((_, i) => names[i]);
       if (focused) drawn.filter(({ node, level }) => (middle == null ? node === chosen : level === 0)).node().focus();

@@ -45,7 +45,7 @@ const pageManyCharts = (function () {
         .append("title").text(title);
     });
     drawKey(figure, [{ name: chart.own_scale ? word("column") : `0 \u2013 ${amount(largest, chart.unit)}`, colour: tint(chart.series[0] || {}, 0) }]
-      .concat(chart.series.some((series) => series.values.some((value) => value == null)) ? [{ name: word("none"), colour: "var(--hatch)" }] : []));
+      .concat(chart.series.some((series) => series.values.some((value) => value == null)) ? [{ name: word("none"), colour: "repeating-linear-gradient(45deg, var(--hatch) 0 1px, transparent 1px 4px)" }] : []));
   }
 
   // Texts beside their dots, so that none covers another.
