@@ -349,6 +349,7 @@ class ChartPages(PageTests):
         })()""")
         frames = browser.value(self.FRAMES)
         (middle,) = [frame for frame in frames if frame[0] == "aten::mm" and frame[2] > 0.99 * max(width for _, _, width, _ in frames)]
+        self.assertEqual(browser.value("document.querySelector('figure .count').textContent"), "aten::mm: 38 ms (76.00%)")
         part = {(name, "above" if y < middle[1] else "below"): width / middle[2] for name, y, width, _ in frames if y != middle[1]}
         # mm takes 8 + 30: 30 below thread 2, 8 below forward below step; 20 of the 30 in itself.
         wanted = {("aten::mm", "above"): 20 / 38, ("thread 2", "below"): 30 / 38, ("model.py(7): forward", "below"): 8 / 38, ("train.py(90): step", "below"): 8 / 38}

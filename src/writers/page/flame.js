@@ -127,7 +127,8 @@ const pageFlame = (function () {
     function show(focused) {
       svg.selectAll("*").remove();
       const isWanted = (node) => wanted !== "" && node.name.toLowerCase().includes(wanted);
-      found.text(wanted ? share(d3.sum(outermost(root, isWanted), (node) => node.value)) : "");
+      const timeOf = (isOne) => share(d3.sum(outermost(root, isOne), (node) => node.value));
+      found.text(wanted ? timeOf(isWanted) : middle != null ? `${middle}: ${timeOf((node) => node.name === middle)}` : "");
       sandwich.property("disabled", chosen === root || middle != null);
       const all = middle == null ? framesOfChosen() : framesAround(), top = d3.max(all, ({ level }) => level);
       svg.attr("viewBox", `0 0 ${width} ${ROW * (top + 1 - Math.min(0, d3.min(all, ({ level }) => level)))}`);
@@ -137,7 +138,7 @@ const pageFlame = (function () {
         show(focus);
       };
       const drawn = svg.selectAll("g").data(all).enter().append("g").attr("tabindex", ({ x0, x1 }) => (x1 - x0 > 40 ? 0 : null))
-        .attr("class", ({ node, caller }) => "frame" + (caller ? " caller" : "") + (isWanted(node) ? " found" : wanted ? " beside" : ""))
+        .attr("class", ({ node, caller, level }) => "frame" + (caller ? " caller" : "") + (middle != null && level === 0 ? " chosen" : "") + (isWanted(node) ? " found" : wanted ? " beside" : ""))
         .on("click", (one) => widen(one)).on("keydown", (one) => d3.event.key === "Enter" && widen(one, true));
       const y = ({ level }) => ROW * (top - level);
       drawn.append("rect").attr("x", ({ x0 }) => x0).attr("y", y).attr("width", ({ x0, x1 }) => Math.max(0.4, x1 - x0 - 0.6)).attr("height", ROW - 1)
