@@ -149,7 +149,7 @@ class PageTests(Cli):
 
     @classmethod
     def setUpClass(cls):
-        directory = tempfile.TemporaryDirectory()
+        directory = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # the browser ends after its parts
         cls.addClassCleanup(directory.cleanup)
         cls.browser = Browser(directory.name)
         cls.addClassCleanup(cls.browser.close)
