@@ -113,7 +113,7 @@ const pageManyCharts = (function () {
       .append("title").text((count, i) => `${amount(edges[i])} \u2013 ${amount(edges[i + 1], chart.unit_x)}: ${groups > 1 ? series.name + " " : ""}${amount(count, chart.unit)}`));
     const outliers = (chart.marks || []).map((mark) => ({ mark, x: x(Math.min(edges[bins], Math.max(edges[0], mark.at))) })).sort((a, b) => a.x - b.x);
     const lines = [];  // where the last text of each line of texts ends
-    const names = shortNames(outliers.map(({ mark }) => mark.label), () => width * 0.4);
+    const names = shortNames(outliers.map(({ mark }) => `${mark.label} (${amount(mark.at, chart.unit_x)})`), () => width * 0.4);
     outliers.forEach((one, i) => {
       svg.append("path").attr("class", "outlier").attr("d", `M${one.x},${height}l-5,-9h10z`).append("title").text(`${one.mark.label}: ${amount(one.mark.at, chart.unit_x)}`);
       const length = widthOf(names[i]) * 1.05, end = Math.min(width, Math.max(length, one.x + length / 2));
