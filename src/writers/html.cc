@@ -36,15 +36,18 @@ std::size_t BytesOfRow(const Sheet& sheet) {
   const std::size_t rows = std::min(sheet.rows.size(), kSample);
   std::vector<std::unordered_set<std::string>> texts(sheet.columns.size());
   std::vector<std::size_t> of_column(sheet.columns.size());
+  std::size_t bytes = 0;
   for (std::size_t at = 0; at < rows; ++at) {
     const Row& row = sheet.rows[at];
     for (std::size_t i = 0; i < texts.size(); ++i) {
       std::string text = ShownText(sheet, row, i);
       of_column[i] += text.size() + kQuotes;
       texts[i].insert(std::move(text));
+      const Cell value = ProgramCell(sheet, row, i);  // stands beside a text that is rounded
+      if (const auto* real = std::get_if<double>(&value))
+        bytes += fmt::formatted_size("{},", *real);
     }
   }
-  std::size_t bytes = 0;
   for (std::size_t i = 0; i < texts.size(); ++i)
     bytes += 2 * texts[i].size() > rows ? of_column[i] : kNumber * rows;
   return rows == 0 ? 0 : bytes / rows + 1;
@@ -92,17 +95,31 @@ PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
     table.headers.push_back(SidedName(sheet.columns[i]));
     shown.push_back(i);
   }
+  const bool has_levels = HasLevels(sheet);
   for (std::size_t at = 0; at < most_rows; ++at) {
     const Row& row = sheet.rows[at];
     std::vector<std::string>& cells = table.rows.emplace_back();
-    for (const std::size_t i : shown) cells.push_back(ShownText(sheet, row, i));
-    if (!cells.empty()) cells[0].insert(0, 2 * static_cast<std::size_t>(row.indent), ' ');
+    std::vector<Cell>& values = table.values.emplace_back();
+    for (const std::size_t i : shown) {
+      cells.push_back(ShownText(sheet, row, i));
+      values.push_back(ProgramCell(sheet, row, i));
+    }
+    if (has_levels) table.levels.push_back(row.indent);
   }
   return table;
 }
 
+// On a screen two blanks indent by a level.
 PageTable TableOfScreen(const ScreenTable& screen) {
-  PageTable table{.headers = screen.headers, .rows = screen.rows};
+  PageTable table{.rows = screen.rows};
+  for (const std::string& header : screen.headers) table.headers.emplace_back(Trim(header));
+  for (std::vector<std::string>& row : table.rows) {
+    const std::size_t blanks =
+        row.empty() ? 0 : std::min(row[0].find_first_not_of(' '), row[0].size());
+    if (blanks > 0) row[0].erase(0, blanks);
+    table.levels.push_back(static_cast<int>(blanks / 2));
+  }
+  if (std::ranges::count(table.levels, 0) == std::ssize(table.levels)) table.levels.clear();
   if (screen.plain) {
     for (std::size_t i = 1; i < screen.headers.size(); ++i) table.numbers.push_back(i);
     for (auto& row : table.rows) row.resize(screen.headers.size());

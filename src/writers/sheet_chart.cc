@@ -212,7 +212,7 @@ class ChartDrawer {
 
   PageChart::Kind KindOf(bool is_crowded) const {
     if (chart_.kind == Chart::Kind::kBoxes) return PageChart::Kind::kBoxes;
-    if (is_crowded) return PageChart::Kind::kHeat;
+    if (is_crowded) return PageChart::Kind::kDistribution;
     return chart_.kind == Chart::Kind::kStacked ? PageChart::Kind::kStacked
                                                 : PageChart::Kind::kBars;
   }
@@ -261,6 +261,7 @@ class ChartDrawer {
       return shown;
     };
     PageChart drawn{.kind = PageChart::Kind::kHeat, .title = chart_.title};
+    drawn.own_scale = chart_.own_scale;
     const ChartUnit unit = UnitFor(std::ranges::max(values), drawn);
     drawn.label = LabelWords();
     drawn.labels = number(down, is_down);

@@ -66,6 +66,7 @@ struct Chart {
   bool of_ranks = false;                ///< the label is a rank: of many all are drawn
   std::vector<std::string> culprits{};  ///< labels that come first, and are named as such
   std::string across{};
+  bool own_scale = false;     ///< of kHeat: of each value of `across`, whose amounts differ by far
   bool without_same = false;  ///< of kHeat: no cells where both are the same
   /// Rows with this text in this column alone. Empty: all.
   std::string only_in{}, only{};

@@ -126,7 +126,8 @@ Chart SumsOfEachRank(std::string title, std::string rank, std::string across, Ti
           .values = {{std::move(column), tint}},
           .measured = Measured::kNs,
           .same = Chart::SameLabel::kSum,
-          .across = std::move(across)};
+          .across = std::move(across),
+          .own_scale = true};
 }
 
 Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {
