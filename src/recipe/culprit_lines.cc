@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/culprits.h"
 
@@ -92,6 +93,14 @@ class CulpritWords {
 
 std::string CulpritText(const JobVerdict& verdict, const Culprit& culprit) {
   return CulpritWords(verdict, culprit).Text();
+}
+
+std::vector<std::string> NamesOfCulprits(const JobVerdict& verdict) {
+  std::vector<std::string> names;
+  for (const Culprit& culprit : verdict.culprits) {
+    for (const RankId rank : culprit.ranks) names.push_back(RankName(rank));
+  }
+  return names;
 }
 
 void AddVerdictLines(const JobVerdict& verdict, ScreenLines& lines) {

@@ -4,87 +4,76 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "mpa/base/text.h"
+#include "mpa/base/enum_name.h"
 #include "mpa/report/change_tree.h"
 #include "mpa/report/gate_report.h"
-#include "mpa/report/report.h"
 
 namespace mpa {
-namespace {
 
-bool HoldsNumbers(const Column& column) {
-  return column.format != Format::kText && column.format != Format::kGeneral;
+std::string_view NameOf(Measured measured) {
+  return EnumName<Measured::kMhz>(
+      measured, {"ns", "us", "ms", "bytes", "", "percent", "share", "GB/s", "MHz"});
 }
 
-bool HoldsRanks(const Column& column) {
-  return IsOneOf(ToLower(column.name), {"rank", "rankid", "rank_id", "rank id"});
+std::string_view NameOf(Chart::Kind kind) {
+  return EnumName<Chart::Kind::kHeat>(kind, {"bars", "stacked", "boxes", "heat"});
 }
 
-// Numbers that name something measure nothing.
-bool HoldsNames(const Column& column) {
-  const std::string lower = ToLower(column.name);
-  return HoldsRanks(column) || IsOneOf(lower, {"step", "stepid", "step_id", "timestamp"});
+std::string_view NameOf(Chart::SameLabel same) {
+  return EnumName<Chart::SameLabel::kMean>(same, {"never", "sum", "mean"});
 }
 
-// The columns of a box, in order; none where the sheet has no quartiles.
-std::vector<std::string> BoxColumns(const std::vector<const Column*>& columns) {
-  constexpr std::array<std::array<std::string_view, 2>, 5> kParts = {
-      {{"min", "min"}, {"q1", "q1"}, {"med", "median"}, {"q3", "q3"}, {"max", "max"}}};
-  std::vector<std::string> found;
-  for (const auto& names : kParts) {
-    const auto at = std::ranges::find_if(columns, [&](const Column* column) {
-      const std::string& title = column->in_workbook.title;
-      const std::string lower = ToLower(title.empty() ? column->name : title);
-      const std::string_view word = std::string_view(lower).substr(0, lower.find_first_of("(_"));
-      return IsOneOf(
-          word, {names[0], names[1], fmt::format("{}ns", names[0]), fmt::format("{}ns", names[1])});
-    });
-    if (at != columns.end()) found.push_back((*at)->name);
+std::string_view NameOf(Chart::Order order) {
+  return EnumName<Chart::Order::kFarthestFirst>(order, {"written", "largest", "farthest"});
+}
+
+ChartUnit ChartUnitOf(Measured measured, double largest) {
+  const auto of_time = [&](double ns) -> ChartUnit {
+    constexpr double kUs = 1e3, kMs = 1e6, kS = 1e9;
+    const double most = largest * ns;
+    if (most >= 10 * kS) return {"s", kS / ns};
+    if (most >= kMs) return {"ms", kMs / ns};
+    return {"us", kUs / ns};
+  };
+  switch (measured) {
+    case Measured::kNs:
+      return of_time(1);
+    case Measured::kUs:
+      return of_time(1e3);
+    case Measured::kMs:
+      return of_time(1e6);
+    case Measured::kBytes:
+      return largest >= 1e9 ? ChartUnit{"GB", 1e9} : ChartUnit{"MB", 1e6};
+    case Measured::kPercent:
+      return {"%", 1};
+    case Measured::kShare:
+      return {"%", 0.01};
+    case Measured::kGbPerSecond:
+      return {"GB/s", 1};
+    case Measured::kMhz:
+      return {"MHz", 1};
+    case Measured::kCount:
+      break;
   }
-  return found.size() == kParts.size() ? found : std::vector<std::string>();
+  return {"count", 1};
 }
 
-}  // namespace
-
-std::optional<Chart> StandardChart(const Sheet& sheet) {
-  std::vector<const Column*> columns;
-  for (const Column& column : sheet.columns) {
-    if (column.name != sheet.text_file.without) columns.push_back(&column);
-  }
-  const Column* label = columns.empty() ? nullptr : columns.front();
-  std::vector<std::string> values;
-  for (const Column* column : columns) {
-    if (!HoldsNumbers(*column)) {
-      if (HoldsNumbers(*label) && !HoldsRanks(*label)) label = column;
-    } else if (!HoldsNames(*column)) {
-      values.push_back(column->name);
-    }
-  }
-  constexpr std::size_t kMaxBars = 4;
-  if (values.size() > kMaxBars) values.resize(kMaxBars);
-  if (label != nullptr) std::erase(values, label->name);
-  if (values.empty()) return std::nullopt;
-  std::vector<std::string> boxes = BoxColumns(columns);
-  if (!boxes.empty()) return Chart{Chart::Kind::kBoxes, sheet.name, label->name, std::move(boxes)};
-  return Chart{Chart::Kind::kBars, sheet.name, label->name, std::move(values)};
-}
-
-std::vector<Chart> ChartsOf(const Report& report) {
-  std::vector<Chart> charts;
-  for (const Sheet& sheet : report.sheets) {
-    const std::size_t before = charts.size();
-    for (const Chart& chart : report.charts) {
-      if (chart.sheet == sheet.name) charts.push_back(chart);
-    }
-    if (charts.size() > before) continue;
-    if (auto chart = StandardChart(sheet)) charts.push_back(std::move(*chart));
-  }
-  return charts;
+PageChart LanesOf(Timeline timeline) {
+  const TimeNs length = timeline.end - timeline.begin;
+  PageChart chart{
+      .kind = PageChart::Kind::kTimeline,
+      .title = std::move(timeline.title),
+      .note = std::move(timeline.text),
+      .unit = std::string(ChartUnitOf(Measured::kNs, static_cast<double>(length)).name)};
+  chart.timeline = std::move(timeline);
+  return chart;
 }
 
 // Drawings of what changed.

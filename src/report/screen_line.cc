@@ -2,12 +2,16 @@
 // What lines of screens state.
 #include "mpa/report/screen_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/rank.h"
+#include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
@@ -168,6 +172,20 @@ std::vector<StatedNumber> ScreenLine::Numbers() const {
 }
 
 std::vector<std::string> TextsOf(const ScreenLines& lines) { return {lines.begin(), lines.end()}; }
+
+std::string TakeFirstSentence(std::vector<std::string>& lines) {
+  if (lines.empty() || lines.front().starts_with(' ')) return {};
+  std::size_t end = 1;
+  std::string sentence = lines.front();
+  for (; end < lines.size() && lines[end].starts_with("  "); ++end) {
+    const std::string_view next = Trim(lines[end]);
+    const std::string_view word = next.substr(0, next.find(' '));
+    if (ColumnsOf(lines[end - 1]) + 1 + ColumnsOf(word) <= ScreenColumns()) break;
+    sentence += fmt::format(" {}", next);
+  }
+  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(end));
+  return sentence;
+}
 
 ScreenLines ScreenLinesOf(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the columns of a report say, as Markdown.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "formats.h"
 #include "markup_text.h"
 #include "mpa/io/output_file.h"
@@ -20,6 +26,27 @@ std::string_view UnitOf(const Column& column) {
   return column.format == Format::kPercent || column.marks_growth ? "1 = 100 %" : "";
 }
 
+// "Chart, stacked: The mean step of each rank. Labels `rank`, values `free` in us, rows of one
+// label as their mean."
+std::string TextOf(const Chart& chart, const Sheet& sheet) {
+  const std::vector<std::string> keys = ColumnKeys(sheet);
+  const auto key = [&](const std::string& name) {
+    const auto found = std::ranges::find(sheet.columns, name, &Column::name);
+    return found == sheet.columns.end()
+               ? std::string()
+               : fmt::format("`{}`", keys[static_cast<std::size_t>(found - sheet.columns.begin())]);
+  };
+  std::vector<std::string> labels, values;
+  for (const std::string& label : chart.labels) labels.push_back(key(label));
+  if (!chart.across.empty()) labels.push_back(key(chart.across));
+  for (const ChartedColumn& value : chart.values) values.push_back(key(value.name));
+  return fmt::format("Chart, {}: {}. Labels {}; values {} in {}; rows of one label: {}; order: {}.",
+                     NameOf(chart.kind), chart.title, fmt::join(labels, ", "),
+                     fmt::join(values, ", "),
+                     chart.measured == Measured::kCount ? chart.counted : NameOf(chart.measured),
+                     NameOf(chart.same), NameOf(chart.order));
+}
+
 }  // namespace
 
 void WriteColumnsFile(const Report& report, const std::filesystem::path& path) {
@@ -37,6 +64,7 @@ void WriteColumnsFile(const Report& report, const std::filesystem::path& path) {
       Print(file.stream(), "| `{}` | | | How deep the row lies in those above it, from 0. |\n",
             kLevelKey);
     }
+    for (const Chart& chart : sheet.charts) Print(file.stream(), "\n{}\n", TextOf(chart, sheet));
     Print(file.stream(), "\n");
   }
   file.Close();

@@ -19,6 +19,7 @@
 #include "mpa/io/output_file.h"
 #include "mpa/io/scratch_directory.h"
 #include "mpa/writers/writers.h"
+#include "sheet_chart.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {
@@ -35,15 +36,18 @@ std::size_t BytesOfRow(const Sheet& sheet) {
   const std::size_t rows = std::min(sheet.rows.size(), kSample);
   std::vector<std::unordered_set<std::string>> texts(sheet.columns.size());
   std::vector<std::size_t> of_column(sheet.columns.size());
+  std::size_t bytes = 0;
   for (std::size_t at = 0; at < rows; ++at) {
     const Row& row = sheet.rows[at];
     for (std::size_t i = 0; i < texts.size(); ++i) {
       std::string text = ShownText(sheet, row, i);
       of_column[i] += text.size() + kQuotes;
       texts[i].insert(std::move(text));
+      const Cell value = ProgramCell(sheet, row, i);  // stands beside a text that is rounded
+      if (const auto* real = std::get_if<double>(&value))
+        bytes += fmt::formatted_size("{},", *real);
     }
   }
-  std::size_t bytes = 0;
   for (std::size_t i = 0; i < texts.size(); ++i)
     bytes += 2 * texts[i].size() > rows ? of_column[i] : kNumber * rows;
   return rows == 0 ? 0 : bytes / rows + 1;
@@ -91,77 +95,31 @@ PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
     table.headers.push_back(SidedName(sheet.columns[i]));
     shown.push_back(i);
   }
+  const bool has_levels = HasLevels(sheet);
   for (std::size_t at = 0; at < most_rows; ++at) {
     const Row& row = sheet.rows[at];
     std::vector<std::string>& cells = table.rows.emplace_back();
-    for (const std::size_t i : shown) cells.push_back(ShownText(sheet, row, i));
-    if (!cells.empty()) cells[0].insert(0, 2 * static_cast<std::size_t>(row.indent), ' ');
+    std::vector<Cell>& values = table.values.emplace_back();
+    for (const std::size_t i : shown) {
+      cells.push_back(ShownText(sheet, row, i));
+      values.push_back(ProgramCell(sheet, row, i));
+    }
+    if (has_levels) table.levels.push_back(row.indent);
   }
   return table;
 }
 
-double NumberIn(const Cell& cell) {
-  return NumberOf(cell).value_or(std::numeric_limits<double>::quiet_NaN());
-}
-
-// What the numbers of a column are shown in.
-std::string_view ShownUnit(const Column& column) {
-  return column.unit == Unit::kNsShownAsMs ? "ms" : column.unit == Unit::kNsShownAsUs ? "us" : "";
-}
-
-// The first rows of a sheet, as ChartsOf() chooses them. More could not be told apart.
-std::optional<PageChart> ChartOfSheet(const Sheet& sheet, const Chart& chart) {
-  constexpr std::size_t kMaxRows = 40;
-  const auto column_of = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(sheet.columns, name, &Column::name) -
-                                    sheet.columns.begin());
-  };
-  const std::size_t label = column_of(chart.label);
-  const auto step = static_cast<std::size_t>(
-      std::ranges::find_if(sheet.columns,
-                           [](const Column& column) {
-                             return IsOneOf(ToLower(column.name), {"step", "stepid", "step_id"});
-                           }) -
-      sheet.columns.begin());
-  const std::size_t shown = std::min(sheet.rows.size(), kMaxRows);
-  if (sheet.look != Look::kList || shown < 2 || label == sheet.columns.size()) return std::nullopt;
-  PageChart drawn{.kind = chart.kind == Chart::Kind::kBoxes ? PageChart::Kind::kBoxes
-                                                            : PageChart::Kind::kBars};
-  drawn.title = shown == sheet.rows.size()
-                    ? fmt::format("{} by {}", sheet.name, chart.label)
-                    : fmt::format("{} by {}: the first {} of {} rows", sheet.name, chart.label,
-                                  shown, WithThousands(std::to_string(sheet.rows.size())));
-  drawn.label = chart.label;
-  for (std::size_t row = 0; row < shown; ++row) {
-    std::string& text = drawn.labels.emplace_back(ShownText(sheet, sheet.rows[row], label));
-    if (step < sheet.columns.size() && step != label)
-      text += ", step " + ShownText(sheet, sheet.rows[row], step);
-  }
-  for (const std::string& name : chart.values) {
-    const std::size_t column = column_of(name);
-    if (column == sheet.columns.size()) continue;
-    const Column& of = sheet.columns[column];
-    const std::string unit(ShownUnit(of));
-    // Columns of other units have no place on one axis.
-    if (!drawn.series.empty() && unit != drawn.unit) continue;
-    drawn.unit = unit;
-    PageSeries& series = drawn.series.emplace_back();
-    series.name = SidedName(of);
-    const double scale = of.unit == Unit::kNsShownAsMs   ? 1e6
-                         : of.unit == Unit::kNsShownAsUs ? 1e3
-                                                         : 1;
-    for (std::size_t row = 0; row < shown; ++row) {
-      const std::vector<Cell>& cells = sheet.rows[row].cells;
-      series.values.push_back(column < cells.size() ? NumberIn(cells[column]) / scale
-                                                    : NumberIn(Cell()));
-    }
-  }
-  if (drawn.series.empty()) return std::nullopt;
-  return drawn;
-}
-
+// On a screen two blanks indent by a level.
 PageTable TableOfScreen(const ScreenTable& screen) {
-  PageTable table{.headers = screen.headers, .rows = screen.rows};
+  PageTable table{.rows = screen.rows};
+  for (const std::string& header : screen.headers) table.headers.emplace_back(Trim(header));
+  for (std::vector<std::string>& row : table.rows) {
+    const std::size_t blanks =
+        row.empty() ? 0 : std::min(row[0].find_first_not_of(' '), row[0].size());
+    if (blanks > 0) row[0].erase(0, blanks);
+    table.levels.push_back(static_cast<int>(blanks / 2));
+  }
+  if (std::ranges::count(table.levels, 0) == std::ssize(table.levels)) table.levels.clear();
   if (screen.plain) {
     for (std::size_t i = 1; i < screen.headers.size(); ++i) table.numbers.push_back(i);
     for (auto& row : table.rows) row.resize(screen.headers.size());
@@ -185,13 +143,16 @@ PageCard CardOf(const AdviceCard& advice) {
 Page PageOf(const Report& report, std::string title) {
   Page page{.title = report.summary ? report.summary->title : std::move(title),
             .facts = report.facts};
-  PageSection answer{.lines = TextsOf(report.lines)};
+  PageSection screen{.lines = TextsOf(report.lines), .folded = "As on the terminal"};
   if (report.gate) {  // the verdict wraps, the lines below it do not
-    answer.lines = FormatGateText(*report.gate);
+    PageSection answer{.lines = FormatGateText(*report.gate)};
     page.lead.push_back(answer.lines.front());
     answer.lines.erase(answer.lines.begin());
+    page.sections.push_back(std::move(answer));
+    screen.lines.clear();
+  } else if (std::string verdict = TakeFirstSentence(screen.lines); !verdict.empty()) {
+    page.lead.push_back(std::move(verdict));
   }
-  if (!answer.lines.empty()) page.sections.push_back(std::move(answer));
   if (!report.story.empty()) {
     PageSection changes{
         .heading = "What changed most", .lines = report.story, .charts = report.drawings};
@@ -213,11 +174,10 @@ Page PageOf(const Report& report, std::string title) {
   if (!findings.cards.empty()) page.sections.push_back(std::move(findings));
   PageSection charts{.heading = "Charts"}, tables{.heading = "Tables"};
   if (report.story.empty()) charts.charts = report.drawings;
-  // A report with drawings has those that say something.
-  for (const Chart& chart : report.drawings.empty() ? ChartsOf(report) : report.charts) {
-    const auto sheet = std::ranges::find(report.sheets, chart.sheet, &Sheet::name);
-    if (sheet == report.sheets.end()) continue;
-    if (auto drawn = ChartOfSheet(*sheet, chart)) charts.charts.push_back(std::move(*drawn));
+  for (const Sheet& sheet : report.sheets) {
+    for (const Chart& chart : sheet.charts) {
+      if (auto drawn = DrawnChart(sheet, chart)) charts.charts.push_back(std::move(*drawn));
+    }
   }
   const std::vector<std::size_t> rows = RowsOnPage(report.sheets);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -227,6 +187,7 @@ Page PageOf(const Report& report, std::string title) {
     if (!section->charts.empty() || !section->tables.empty())
       page.sections.push_back(std::move(*section));
   }
+  if (!screen.lines.empty()) page.sections.push_back(std::move(screen));
   if (!report.notes.empty()) page.sections.push_back({.heading = "Notes", .points = report.notes});
   return page;
 }

@@ -31,26 +31,48 @@ def of_rank(table, column, rank):
     return table[table[column] == rank]
 
 
-def plot_boxes(table, label, columns, most=20):
-    """A box for each of the first rows, from its least, quartiles and most."""
-    if plt is None or table.empty:
+def labelled(table, labels, columns, same, order, most):
+    """The columns by what the labels say: rows of one label as their sum or mean, the largest first if asked for."""
+    rows = table[columns].apply(pd.to_numeric, errors="coerce")
+    rows.index = table[labels].astype(str).agg(", ".join, axis=1)
+    if same != "never":
+        rows = rows.groupby(level=0, sort=False).agg(same)
+    rows = rows.dropna(how="all")
+    if order == "largest":
+        rows = rows.loc[rows.sum(axis=1).sort_values(ascending=False, kind="stable").index]
+    elif order == "farthest":
+        rows = rows.loc[(rows - rows.median()).abs().sum(axis=1).sort_values(ascending=False, kind="stable").index]
+    return rows.head(most)
+
+
+def plot(table, title, labels, columns, unit, kind="bars", same="never", order="written", most=40):
+    """A chart of the table. kind: bars, stacked, or boxes of five columns (least, quartiles, most)."""
+    rows = labelled(table, labels, columns, same, order, most)
+    if plt is None or rows.empty:
         return
-    rows = table.head(most)
-    boxes = [dict(zip(("whislo", "q1", "med", "q3", "whishi"), row[columns]), label=str(row[label]), fliers=[])
-             for _, row in rows.iterrows()]
-    figure, axes = plt.subplots(figsize=(12, 4))
-    axes.bxp(boxes, showfliers=False)
-    axes.set_ylabel(columns[2])
-    axes.tick_params(axis="x", rotation=60)
+    if kind == "boxes":
+        figure, axes = plt.subplots(figsize=(10, 1 + 0.3 * len(rows)))
+        names = ("whislo", "q1", "med", "q3", "whishi")
+        axes.bxp([dict(zip(names, row), label=label, fliers=[]) for label, row in zip(rows.index, rows.values)],
+                 showfliers=False, vert=False)
+    else:
+        axes = rows.plot.barh(figsize=(10, 1 + 0.3 * len(rows)), stacked=kind == "stacked")
+    axes.invert_yaxis()
+    axes.set_title(title)
+    axes.set_xlabel(unit)
     plt.show()
 
 
-def plot_bars(table, label, columns, most=20):
-    """Bars of the first rows that have numbers."""
-    rows = table.set_index(label)[columns].apply(pd.to_numeric, errors="coerce").dropna(how="all").head(most)
-    if plt is None or rows.empty:
+def plot_heat(table, title, label, across, column, unit, same="mean"):
+    """A cell for each label and each value of the column `across`."""
+    cells = table.pivot_table(index=label, columns=across, values=column, aggfunc=same)
+    if plt is None or cells.empty:
         return
-    rows.plot.bar(figsize=(12, 4), subplots=len(columns) > 1)
+    figure, axes = plt.subplots(figsize=(8, 6))
+    figure.colorbar(axes.imshow(cells, aspect="auto"), label=unit)
+    axes.set_xticks(range(len(cells.columns)), cells.columns)
+    axes.set_yticks(range(len(cells.index)), cells.index)
+    axes.set_title(title)
     plt.show()
 )";
 
@@ -74,20 +96,44 @@ std::string ListOf(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
+// The unit of the numbers in the file, which has some columns of ns in another one.
+std::string_view UnitInFile(Measured measured, const std::string& title) {
+  if (title.ends_with("(Us)")) return "us";
+  if (title.ends_with("(Ms)")) return "ms";
+  return NameOf(measured);
+}
+
 // The call that draws the chart; empty where the file has not all of its columns.
 std::string PlotOf(const Chart& chart, const std::vector<Column>& columns,
                    const std::vector<std::string>& titles, const std::string& variable) {
+  bool has_all = true;
   const auto title = [&](const std::string& name) {
-    const auto at =
-        std::ranges::find_if(columns, [&](const Column& column) { return column.name == name; });
-    return at == columns.end() ? "" : titles[static_cast<std::size_t>(at - columns.begin())];
+    const auto at = std::ranges::find(columns, name, &Column::name);
+    if (at != columns.end()) return titles[static_cast<std::size_t>(at - columns.begin())];
+    has_all = false;
+    return std::string();
   };
-  const std::string label = title(chart.label);
-  std::vector<std::string> values;
-  for (const std::string& name : chart.values) values.push_back(title(name));
-  if (label.empty() || std::ranges::find(values, "") != values.end()) return {};
-  return fmt::format("plot_{}({}, {}, {})", chart.kind == Chart::Kind::kBars ? "bars" : "boxes",
-                     variable, writers::Quoted(label), ListOf(values));
+  std::vector<std::string> labels, values;
+  for (const std::string& name : chart.labels) labels.push_back(title(name));
+  for (const ChartedColumn& value : chart.values) values.push_back(title(value.name));
+  const std::string across = chart.across.empty() ? "" : title(chart.across);
+  if (!has_all) return {};
+  const std::string unit = writers::Quoted(chart.measured == Measured::kCount
+                                               ? std::string_view(chart.counted)
+                                               : UnitInFile(chart.measured, values.front()));
+  std::string table = variable;
+  if (!chart.only_in.empty())
+    table = fmt::format("{0}[{0}[{1}] == {2}]", variable, writers::Quoted(title(chart.only_in)),
+                        writers::Quoted(chart.only));
+  const std::string what = fmt::format("{}, {}", table, writers::Quoted(chart.title));
+  if (chart.kind == Chart::Kind::kHeat) {
+    return fmt::format("plot_heat({}, {}, {}, {}, {}, same=\"{}\")", what,
+                       writers::Quoted(labels.front()), writers::Quoted(across),
+                       writers::Quoted(values.front()), unit, NameOf(chart.same));
+  }
+  return fmt::format("plot({}, {}, {}, {}, kind=\"{}\", same=\"{}\", order=\"{}\")", what,
+                     ListOf(labels), ListOf(values), unit, NameOf(chart.kind), NameOf(chart.same),
+                     NameOf(chart.order));
 }
 
 class Notebook {
@@ -120,7 +166,7 @@ class Notebook {
   std::vector<std::string> cells_;
 };
 
-void AddSheet(const Sheet& sheet, const std::vector<Chart>& charts, Notebook& notebook) {
+void AddSheet(const Sheet& sheet, Notebook& notebook) {
   const TextFile file = writers::TextFileOf(sheet);
   std::vector<Column> columns;
   std::vector<std::string> titles;
@@ -143,8 +189,7 @@ void AddSheet(const Sheet& sheet, const std::vector<Chart>& charts, Notebook& no
                         writers::Quoted(titles[static_cast<std::size_t>(rank - columns.begin())]));
   }
   notebook.AddCode(code);
-  for (const Chart& chart : charts) {
-    if (chart.sheet != sheet.name) continue;
+  for (const Chart& chart : sheet.charts) {
     const std::string plot = PlotOf(chart, columns, titles, variable);
     if (!plot.empty()) notebook.AddCode(plot);
   }
@@ -162,8 +207,7 @@ std::vector<std::filesystem::path> WriteNotebook(const Report& report,
   for (const std::string& note : report.notes) text += "\n    note: " + note;
   notebook.AddText(text);
   notebook.AddCode(kHelpers);
-  const std::vector<Chart> charts = ChartsOf(report);
-  for (const Sheet& sheet : report.sheets) AddSheet(sheet, charts, notebook);
+  for (const Sheet& sheet : report.sheets) AddSheet(sheet, notebook);
   paths.push_back(directory / "stats.ipynb");
   io::ReplaceText(paths.back(), notebook.Text());
   return paths;

@@ -5,18 +5,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "embedded/writers.h"
 #include "markup_text.h"
 #include "mpa/base/enum_name.h"
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
 #include "mpa/writers/writers.h"
@@ -47,29 +51,63 @@ std::string List(const Values& values, Format format) {
 
 std::string Numbers(const std::vector<double>& values) { return List(values, Number); }
 
-// A column with few different texts has each of them once: {"of":[texts],"at":[numbers]}.
-std::string ColumnTexts(const PageTable& table, std::size_t column) {
-  static const std::string kEmpty;
-  const auto cell = [&](const std::vector<std::string>& row) -> const std::string& {
-    return column < row.size() ? row[column] : kEmpty;
-  };
+// Of few different cells each stands there once: {"of":[cells],"at":[numbers]}.
+std::string ColumnOf(const std::vector<std::string>& cells) {
   std::unordered_map<std::string_view, std::size_t> places;
-  std::vector<std::string_view> texts;
-  for (const auto& row : table.rows) {
-    if (places.try_emplace(cell(row), texts.size()).second) texts.push_back(cell(row));
+  std::vector<std::string_view> different;
+  for (const std::string& cell : cells) {
+    if (places.try_emplace(cell, different.size()).second) different.push_back(cell);
   }
-  const auto quoted = [](std::string_view text) { return Quoted(text); };
-  if (2 * texts.size() > table.rows.size())
-    return List(table.rows, [&](const auto& row) { return Quoted(cell(row)); });
+  const auto as_it_is = [](std::string_view cell) { return cell; };
+  if (2 * different.size() > cells.size()) return List(cells, as_it_is);
   return fmt::format(
-      "{{\"of\":{},\"at\":{}}}", List(texts, quoted),
-      List(table.rows, [&](const auto& row) { return std::to_string(places.at(cell(row))); }));
+      "{{\"of\":{},\"at\":{}}}", List(different, as_it_is),
+      List(cells, [&](const auto& cell) { return std::to_string(places.at(cell)); }));
+}
+
+std::string ColumnTexts(const PageTable& table, std::size_t column) {
+  std::vector<std::string> texts;
+  for (const auto& row : table.rows)
+    texts.push_back(Quoted(column < row.size() ? std::string_view(row[column]) : ""));
+  return ColumnOf(texts);
+}
+
+// null where the text says the same, but for commas and zeros; "" where there is no number.
+std::string ValueBeside(const std::string& text, const Cell& value) {
+  if (std::holds_alternative<std::string>(value)) return "null";
+  std::string plain = text;
+  std::erase(plain, ',');
+  if (const auto* real = std::get_if<double>(&value))
+    return WholeNumber<double>(plain) == *real ? "null" : fmt::format("{}", *real);
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+    constexpr std::int64_t kExact = std::int64_t{1} << 53;  // of the numbers of a script
+    const std::string digits = std::to_string(*whole);
+    if (digits == plain) return "null";
+    return *whole > kExact || *whole < -kExact ? Quoted(digits) : digits;
+  }
+  return text.empty() ? "null" : "\"\"";
+}
+
+// Of the columns whose texts do not say all: {"2":[1.23456,null,""]}.
+std::string ValuesOf(const PageTable& table, std::size_t columns) {
+  std::string list;
+  for (std::size_t column = 0; column < columns; ++column) {
+    std::vector<std::string> values;
+    for (std::size_t row = 0; row < table.values.size(); ++row) {
+      if (column < table.values[row].size())
+        values.push_back(ValueBeside(table.rows[row][column], table.values[row][column]));
+    }
+    if (std::ranges::all_of(values, [](const auto& value) { return value == "null"; })) continue;
+    if (!list.empty()) list += ',';
+    list += fmt::format("\"{}\":{}", column, ColumnOf(values));
+  }
+  return '{' + list + '}';
 }
 
 std::string_view KindOf(const PageChart& chart) {
   return EnumName<PageChart::Kind::kTimeline>(
       chart.kind, {"bars", "stacked", "boxes", "heat", "waterfall", "dots", "areas", "flame",
-                   "scatter", "timeline"});
+                   "scatter", "lines", "histogram", "distribution", "timeline"});
 }
 
 std::string SeriesOf(const PageSeries& series) {
@@ -85,11 +123,15 @@ std::string MarkOf(const PageMark& mark) {
   return fmt::format("{{\"at\":{},\"label\":{}}}", Number(mark.at), Quoted(mark.label));
 }
 
-// Times are in us from the begin of the window; spans that lie beyond it are left out.
-std::string TimelineOf(const Timeline& timeline) {
-  const auto us = [&](TimeNs time) { return fmt::format("{}", InUs(time - timeline.begin)); };
+// Times are in `unit` from the begin of the window; spans that lie beyond it are left out.
+std::string TimelineOf(const Timeline& timeline, std::string_view unit) {
+  const double ns = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3;
+  const auto length = [&](TimeNs time) {
+    return fmt::format("{}", static_cast<double>(time) / ns);
+  };
+  const auto at = [&](TimeNs time) { return length(time - timeline.begin); };
   const auto span = [&](const TimelineSpan& one) {
-    return fmt::format("[{},{},{},{},{}]", us(one.begin), InUs(one.end - one.begin), one.kind,
+    return fmt::format("[{},{},{},{},{}]", at(one.begin), length(one.end - one.begin), one.kind,
                        Quoted(one.name), Quoted(one.label));
   };
   const auto lane = [&](const TimelineLane& one) {
@@ -107,15 +149,15 @@ std::string TimelineOf(const Timeline& timeline) {
     if (mark.time >= timeline.begin && mark.time <= timeline.end) marks.push_back(mark);
   }
   const auto mark = [&](const TimelineMark& one) {
-    return fmt::format("{{\"at\":{},\"label\":{},\"guess\":{}}}", us(one.time), Quoted(one.label),
+    return fmt::format("{{\"at\":{},\"label\":{},\"guess\":{}}}", at(one.time), Quoted(one.label),
                        one.is_guess);
   };
   const auto arrow = [&](const TimelineArrow& one) {
     return fmt::format("{{\"from\":{},\"to\":{},\"at\":{},\"until\":{},\"label\":{}}}", one.from,
-                       one.to, us(one.begin), us(one.end), Quoted(one.label));
+                       one.to, at(one.begin), at(one.end), Quoted(one.label));
   };
   return fmt::format(",\"begin\":0,\"end\":{},\"lanes\":{},\"kinds\":{},\"marks\":{},\"arrows\":{}",
-                     us(timeline.end), List(timeline.lanes, lane), List(timeline.kinds, kind),
+                     at(timeline.end), List(timeline.lanes, lane), List(timeline.kinds, kind),
                      List(marks, mark), List(timeline.arrows, arrow));
 }
 
@@ -123,13 +165,15 @@ std::string ChartOf(const PageChart& chart) {
   std::string text = fmt::format("{{\"kind\":\"{}\",\"title\":{},\"unit\":{}", KindOf(chart),
                                  Quoted(chart.title), Quoted(chart.unit));
   if (!chart.label.empty()) text += ",\"label\":" + Quoted(chart.label);
-  if (chart.kind == PageChart::Kind::kAreas) {
+  if (chart.own_scale) text += ",\"own_scale\":true";
+  using enum PageChart::Kind;
+  if (chart.kind == kAreas || chart.kind == kLines || chart.kind == kHistogram) {
     text += fmt::format(",\"at\":{},\"unit_x\":{},\"marks\":{}", Numbers(chart.at),
                         Quoted(chart.unit_of_places), List(chart.marks, MarkOf));
-  } else if (chart.kind != PageChart::Kind::kTimeline) {
+  } else if (chart.kind != kTimeline) {
     text += ",\"labels\":" + List(chart.labels, [](const auto& label) { return Quoted(label); });
   }
-  if (chart.kind == PageChart::Kind::kScatter) {
+  if (chart.kind == kScatter) {
     text +=
         fmt::format(",\"at\":{},\"unit_x\":{},\"beside\":{},\"roofs\":{}", Numbers(chart.at),
                     Quoted(chart.unit_of_places), List(chart.beside, SeriesOf),
@@ -138,13 +182,13 @@ std::string ChartOf(const PageChart& chart) {
                                          Quoted(roof.name), Number(roof.most), Number(roof.slope));
                     }));
   }
-  if (chart.kind == PageChart::Kind::kFlame) {
+  if (chart.kind == kFlame) {
     text += fmt::format(",\"frames\":{}", List(chart.frames, [](const PageFrame& frame) {
                           return fmt::format("[{},{}]", frame.parent, frame.label);
                         }));
   }
   text += ",\"series\":" + List(chart.series, SeriesOf);
-  if (chart.kind == PageChart::Kind::kDots) {
+  if (chart.kind == kDots) {
     text += fmt::format(
         ",\"limits\":{},\"bands\":{},\"limit\":{},\"band\":{}",
         List(chart.limits, [](const auto& limit) { return limit ? Number(*limit) : "null"; }),
@@ -155,7 +199,7 @@ std::string ChartOf(const PageChart& chart) {
              }),
         Quoted(chart.limit), Quoted(chart.band));
   }
-  if (chart.timeline) text += TimelineOf(*chart.timeline);
+  if (chart.timeline) text += TimelineOf(*chart.timeline, chart.unit);
   return text + '}';
 }
 /// What the script of a page draws, as a JSON document that may stand within HTML.
@@ -169,10 +213,14 @@ class PageData {
     std::vector<std::string> headers = table.headers;
     headers.resize(columns.size());
     if (table_count_ > 0) tables_ += ",\n";
-    tables_ += fmt::format("{{\"title\":{},\"headers\":{},\"numbers\":{},\"columns\":{}}}",
+    tables_ += fmt::format("{{\"title\":{},\"headers\":{},\"numbers\":{},\"columns\":{}",
                            Quoted(table.title), QuotedList(headers),
                            List(table.numbers, [](std::size_t i) { return std::to_string(i); }),
                            List(columns, [&](std::size_t i) { return ColumnTexts(table, i); }));
+    if (!table.values.empty()) tables_ += ",\"values\":" + ValuesOf(table, columns.size());
+    if (!table.levels.empty())
+      tables_ += ",\"levels\":" + List(table.levels, [](int of) { return std::to_string(of); });
+    tables_ += '}';
     return table_count_++;
   }
   std::size_t Add(const PageChart& chart) {
@@ -226,9 +274,11 @@ class PageWriter {
     Add("<section>\n");
     if (!section.heading.empty()) Add("<h2>{}</h2>\n", EscapedHtml(section.heading));
     if (!section.lines.empty()) {
+      if (!section.folded.empty())
+        Add("<details><summary>{}</summary>", EscapedHtml(section.folded));
       Add("<div class=\"scroll\"><pre>");
       for (const std::string& line : section.lines) Add("{}\n", EscapedHtml(line));
-      Add("</pre></div>\n");
+      Add("</pre></div>{}\n", section.folded.empty() ? "" : "</details>");
     }
     if (!section.points.empty()) {
       Add("<ul>");
@@ -277,7 +327,9 @@ class PageWriter {
     Add("<script type=\"application/json\" id=\"data\">{}</script>\n", data_.Json());
     Add("<script type=\"text/plain\" id=\"licence-of-d3\">\n{}</script>\n", embedded::kD3Licence);
     for (const std::string_view script :
-         {embedded::kD3, embedded::kPageTables, embedded::kPageCharts, embedded::kPageScript}) {
+         {embedded::kD3, embedded::kPageCells, embedded::kPageTables, embedded::kPageDrawing,
+          embedded::kPageCharts, embedded::kPageManyCharts, embedded::kPageOverCharts,
+          embedded::kPageFlame, embedded::kPageScript}) {
       Add("<script>{}</script>\n", script);
     }
   }
@@ -298,7 +350,7 @@ std::string FormatPage(const Timeline& timeline) {
   Page page{.title = timeline.title, .lead = {timeline.text}};
   PageSection section;
   section.charts.push_back({.kind = PageChart::Kind::kTimeline,
-                            .title = "The wheel, a drag, and the keys + - and arrows zoom.",
+                            .title = "The host and the device over time",
                             .unit = "us",
                             .timeline = timeline});
   PageTable kinds{.headers = timeline.headers};

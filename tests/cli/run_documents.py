@@ -190,6 +190,36 @@ class Columns(Documents):
         texts = [path.read_text(encoding="utf-8") for path in self.out.rglob("*_columns.md")]
         return [section for text in texts for section in re.split(r"(?m)^(?=### )", text)[1:]]
 
+    CHART = re.compile(r"Chart, (\w+): (.*)\. Labels (.*); values (.*) in (.*); rows of one label: (\w+); order: (\w+)\.")
+    # What the meaning of a column says of its unit, where the column of units is empty.
+    UNIT = re.compile(r"\bin (ns|us|ms|bytes|percent|GB/s|MHz)\b")
+    # Columns whose meaning does not say it.
+    COUNTED = {"slow_affect_count": "collectives", "input_shapes_summary": "tokens", "tokens_diff": "tokens"}
+    SHARES = {"ratio_of_unmasked_communication"}
+
+    def charts_of(self, section):
+        """The charts of a sheet, each checked against what its columns say of themselves."""
+        rows = dict(re.match(r"\| `([^`]+)` \| (.*)", line).groups() for line in section.split("\n") if line.startswith("| `"))
+
+        def unit(key):
+            _, stated, meaning = rows[key].removesuffix(" |").split(" | ", 2)
+            found = self.UNIT.search(meaning)
+            return stated.strip() or (found[1] if found else "share" if key in self.SHARES else self.COUNTED.get(key))
+
+        charts = [self.CHART.fullmatch(line) for line in section.split("\n") if line.startswith("Chart, ")]
+        for chart in charts:
+            self.assertIsNotNone(chart, section)
+            kind, title, labels, values, measured, same, order = chart.groups()
+            for key in re.findall(r"`([^`]+)`", values):
+                self.assertEqual(unit(key), measured, f"{title}: {key} is of another unit, or says none")
+                meaning = rows[key].rsplit(" | ", 1)[-1]
+                self.assertNotRegex(meaning, r"^(Start|End|When|The (rank|step)\b|Number given|Id\b)", f"{title}: {key} is no amount")
+                self.assertNotRegex(key, r"(^|_)(id|rank|index|timestamp)$", f"{title}: {key} is no amount")
+            self.assertIn("`", labels, title)
+            self.assertEqual(len(re.findall("`", values)) // 2, 5 if kind == "boxes" else 1 if kind == "heat" else
+                             len(re.findall("`", values)) // 2)
+        return charts
+
     def sections(self):
         """Name -> the text of each sheet, in order. One stands for those that ranks have, each their own."""
         sections = [*(section for more in EVERY_SHEET
@@ -230,8 +260,10 @@ class Columns(Documents):
         self.assertLessEqual({"OverallMetrics", "KernelCompare", "KernelTypeCompare", "OperatorCompare", "ModuleCompare",
                               "ApiCompare", "MemoryCompare", "CommunicationCompare", "Metrics", "ModuleStatistic",
                               "MFUSummary", "HEAD_ADVICE"}, {*sections})
+        self.assertGreaterEqual(sum(len(self.charts_of(section)) for section in sections.values()), 25)
+        sections = {name: section.split("\nChart, ", 1)[0] for name, section in sections.items()}
         for section in sections.values():
-            for line in section.split("\n")[4:]:
+            for line in section.rstrip("\n").split("\n")[4:]:
                 self.assertFalse(line.endswith("|  |"), f"no meaning: {line}")
                 meaning = line.rsplit(" | ", 1)[-1]
                 self.assertIsNone(self.LEANS.match(meaning), f"cannot be read by itself: {line}")

@@ -13,49 +13,13 @@ import json
 import math
 import re
 import shutil
-import subprocess
 import sys
-import unittest
 from pathlib import Path
 
-from cli import Cli, main
+from browser import PageTests
+from cli import main
 from captures import build_database
 from memory_runs import BEFORE_KB, WEIGHT_KB, Run
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-# What went wrong while the page was drawn, and what is asked of it afterwards. The answer is read from the document.
-BEFORE = "<script>window.wrong = []; window.addEventListener('error', (event) => window.wrong.push(String(event.message)));</script>"
-AFTER = """<script>
-const texts = (nodes) => [...nodes].map((node) => node.textContent);
-const marks = (figure) => figure.querySelectorAll(".bar, .cell, .dot, .area, .frame, .span").length;
-const figureOf = (start) => [...document.querySelectorAll("figure")].find((one) => one.textContent.startsWith(start));
-document.querySelectorAll("details").forEach((details) => { details.open = true; });
-setTimeout(() => {
-  const tables = [...document.querySelectorAll("[data-table]")].map((box) => {
-    const first = () => texts(box.querySelectorAll("tbody tr:not([aria-hidden]) td:first-child"));
-    const before = first(), heads = box.querySelectorAll("th button");
-    heads[0].click();
-    const sorted = first();
-    const search = box.querySelector("input");
-    let found = null;
-    if (search) {
-      search.value = sorted[0].trim();
-      search.dispatchEvent(new Event("input"));
-      found = first();
-      search.value = "";
-      search.dispatchEvent(new Event("input"));
-    }
-    return { heads: texts(heads), rows: +box.querySelector("table").getAttribute("aria-rowcount") - 1, before, sorted, found };
-  });
-  document.getElementById("answer").textContent = JSON.stringify({ asked: ASKED,
-    drawn: document.documentElement.dataset.drawn, wrong: window.wrong, wide: document.documentElement.scrollWidth - window.innerWidth,
-    requests: performance.getEntriesByType("resource").map((entry) => entry.name),
-    figures: [...document.querySelectorAll("figure")].map((figure) => ({
-      title: figure.querySelector("figcaption").textContent, marks: marks(figure), table: figure.querySelectorAll("tbody tr").length,
-      label: figure.querySelector("svg").getAttribute("aria-label") })),
-    tables });
-}, 300);
-</script>"""
 
 
 def charts_in(page):
@@ -73,43 +37,10 @@ def page_in(directory):
     return page
 
 
-@unittest.skipUnless(BROWSER, "there is no Chromium (package chromium)")
-class Pages(Cli):
-    def answer_of(self, page, before, after, *options):
-        """What the script `after` puts into the element `answer` of the page."""
-        copy = page.with_suffix(".asked.html")
-        text = page.read_text(encoding="utf-8")
-        copy.write_text(text.replace("<style>", before + "<style>", 1).replace("</body>", '<pre id="answer"></pre>' + after + "</body>"), encoding="utf-8")
-        done = subprocess.run(
-            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.scratch}/browser",
-             "--host-resolver-rules=MAP * ~NOTFOUND", *options, "--dump-dom", copy.resolve().as_uri()],
-            check=True, capture_output=True, encoding="utf-8", timeout=120)
-        copy.unlink()
-        answer = re.search(r'<pre id="answer">(.*?)</pre>', done.stdout, re.S)
-        self.assertIsNotNone(answer, done.stderr[-500:])
-        return json.loads(answer[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-
+class Pages(PageTests):
     def opening_ms(self, page):
         """From the request of the page until its charts are drawn."""
-        return self.answer_of(page, "", "<script>document.getElementById('answer').textContent = performance.now()</script>")
-
-    def looked_at(self, page, width=1280, asked="null"):
-        """`asked`: an expression whose value is wanted, too."""
-        text = page.read_text(encoding="utf-8")
-        self.assertNotRegex(text.split("<script", maxsplit=1)[0], r"(?:src|href)=\"(?!data:)")
-        seen = self.answer_of(page, BEFORE, AFTER.replace("ASKED", asked), f"--window-size={width},900", "--virtual-time-budget=20000")
-        self.assertEqual((seen["drawn"], seen["wrong"], seen["requests"]), ("yes", [], []), page)
-        self.assertLessEqual(seen["wide"], 0, f"{page} is wider than the window of {width}")
-        for figure in seen["figures"]:
-            self.assertGreater(figure["marks"], 0, figure)
-            self.assertGreater(figure["table"], 0, figure)
-            self.assertEqual(figure["label"], figure["title"])
-        for table in seen["tables"]:
-            if table["rows"] <= len(table["before"]):
-                self.assertEqual(sorted(table["before"]), sorted(table["sorted"]), "sorting keeps the rows")
-            if table["found"] is not None:
-                self.assertIn(table["sorted"][0], table["found"])
-        return seen
+        return self.opened(page).value("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
 
     def compared(self):
         self.compare("--enable_profiling_compare", "--enable_kernel_compare", "--export_type", "html", base="twin_text_base_ascend_pt",

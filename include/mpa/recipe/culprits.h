@@ -91,6 +91,9 @@ struct JobVerdict {
   LinkSpeedsOfJob links;
 };
 
+/// The names of the ranks that are culprits, as charts have them.
+std::vector<std::string> NamesOfCulprits(const JobVerdict& verdict);
+
 /// A rank with what it did; both outlive the call.
 struct LoadedRank {
   RankId rank{};

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/report/cell.h"
 #include "mpa/report/timeline.h"
 
 /// What a page for people says, from top to bottom: texts, no markup. Writers give it a form.
@@ -20,6 +21,10 @@ struct PageTable {
   std::vector<std::string> headers{};
   std::vector<std::vector<std::string>> rows{};
   std::vector<std::size_t> numbers{};  ///< columns that stand to the right
+  /// What each row is a part of: the row above with a lower level.
+  std::vector<int> levels{};
+  /// The cells as programs read them, which are sorted by and copied. Empty: the texts.
+  std::vector<std::vector<Cell>> values{};
 };
 
 /// What something is, by which it has one colour on all pages.
@@ -69,12 +74,15 @@ struct PageChart {
     kBars,       ///< for each label, of all series side by side
     kStacked,    ///< of all series one behind the other: parts of a whole
     kBoxes,      ///< five series: the least, the quartiles, the most
-    kHeat,       ///< a cell for each label and series
+    kHeat,       ///< a cell for each label and series; NaN: no cell
     kWaterfall,  ///< one series: a total, changes, and the total that they lead to
     kDots,       ///< see PageSeries::dots
     kAreas,      ///< series one above the other, over `at`
     kFlame,      ///< one series: of each of `frames` the value without those within it
     kScatter,    ///< a dot for each label at `at` and the value of one series; see `roofs`
+    kLines,      ///< each series a line over `at`
+    kHistogram,  ///< counts between each of `at` and the next, one more than there are; see `marks`
+    kDistribution,  ///< of more labels than rows can hold: the values of each series in their order
     kTimeline,
   };
   Kind kind{};
@@ -84,10 +92,11 @@ struct PageChart {
   std::string label{};  ///< what the labels are
   std::vector<std::string> labels{};
   std::vector<PageSeries> series{};
-  // Of kAreas and kScatter the places of the values, and their unit.
+  bool own_scale = false;  ///< of kHeat: each series has a scale of its own
+  // Of kAreas, kLines and kScatter the places of the values, of kHistogram the edges of its bins.
   std::vector<double> at{};
   std::string unit_of_places{};
-  std::vector<PageMark> marks{};
+  std::vector<PageMark> marks{};  ///< of kHistogram what lies outside
   // Of kDots, for each label: a limit, and a band that is noise; with what they are.
   std::vector<std::optional<double>> limits{};
   std::vector<std::optional<std::pair<double, double>>> bands{};
@@ -111,6 +120,7 @@ struct PageCard {
 struct PageSection {
   std::string heading{};
   std::vector<std::string> lines{};   ///< in letters of one width
+  std::string folded{};               ///< what the lines are, which are folded below it
   std::vector<std::string> points{};  ///< a list
   std::vector<PageChart> charts{};
   std::vector<PageTable> tables{};

@@ -181,6 +181,7 @@ struct Sheet {
   Look look = Look::kComparison;
   WorkbookPlace of_rank{};  ///< without a stem: in no workbook of a rank
   TextFile text_file{};
+  std::vector<Chart> charts{};  ///< of its rows; a sheet of which none was declared has none
   /// What the change of a row has to reach to matter, in the unit of its columns: see ChangeOf().
   /// Without it growth by 1 % matters.
   std::optional<double> least_change{};
@@ -350,7 +351,6 @@ struct Report {
   std::vector<RankId> ranks;                 ///< that rows belong to; -1: unknown
   AbsentRanks absent;                        ///< ranks of the job that were not analysed
   std::vector<PageChart> drawings;           ///< for pages, before those of the sheets
-  std::vector<Chart> charts;                 ///< of sheets for which ChartsOf() should not choose
   std::vector<Timeline> timelines;           ///< if they were asked for
   std::vector<AdviceCard> advice_cards;      ///< the most important one first
   std::vector<PageFact> facts;               ///< what was analysed, for pages

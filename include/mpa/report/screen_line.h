@@ -48,6 +48,10 @@ using ScreenLines = std::vector<ScreenLine>;
 std::vector<std::string> TextsOf(const ScreenLines& lines);
 ScreenLines ScreenLinesOf(const std::vector<std::string>& texts);
 
+/// Takes the first sentence of a screen from its lines: a line was broken where the first word of
+/// the next one had no room. Empty where the first line is a row of a list.
+std::string TakeFirstSentence(std::vector<std::string>& lines);
+
 /// The numbers that a text for people states. Parts of names and shapes are none, nor are ranks: a
 /// rank says whose a number is where it stands before it as the subject ("rank 6 ...", "...: rank 6
 /// ..."), or right behind it ("2.5 ms on rank 0", "(rank 0)").

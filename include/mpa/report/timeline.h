@@ -46,13 +46,13 @@ struct TimelineArrow {
 
 /// What happened in one window of time, as lanes of spans.
 struct Timeline {
-  std::string title, text;  ///< heading, and the sentences below it
+  std::string title{}, text{};  ///< heading, and the sentences below it
   TimeNs begin = 0, end = 0;
-  std::vector<TimelineKind> kinds;
-  std::vector<TimelineLane> lanes;  ///< from top to bottom; spans are cut to the window
-  std::vector<TimelineMark> marks;
+  std::vector<TimelineKind> kinds{};
+  std::vector<TimelineLane> lanes{};  ///< from top to bottom; spans are cut to the window
+  std::vector<TimelineMark> marks{};
   std::vector<TimelineArrow> arrows{};
-  std::vector<std::string> headers;  ///< of the table of kinds
+  std::vector<std::string> headers{};  ///< of the table of kinds
 
   /// Begins a lane below the others.
   void Lane(std::string name) { lanes.push_back({std::move(name)}); }

@@ -87,9 +87,7 @@ class ChartMaker : Speaker {
 
   PageChart WaitChart() const {
     PageChart chart{.kind = PageChart::Kind::kTimeline,
-                    .title = Text({"The longest wait for another rank; the wheel, a drag, and"
-                                   " the keys + - and arrows zoom",
-                                   "等待其他卡最久的时刻；滚轮、拖动、+ - 和方向键可缩放"}),
+                    .title = Text({"The longest wait for another rank", "等待其他卡最久的时刻"}),
                     .unit = "us",
                     .timeline = diagnosis_.pictures.wait};
     // In the order of the picture.

@@ -29,11 +29,8 @@ class DiagnosisPageMaker : Speaker {
     page_.language = language_ == Language::kChinese ? "zh" : "en";
     page_.title = Text({"What slows the step down", "step 耗时诊断"});
     AddFacts();
-    AddAccount();
     for (const FindingSection section : kSections) AddFindings(section);
-    if (std::ranges::none_of(diagnosis_.findings, IsOfStep)) {
-      page_.sections.push_back({.heading = NoFindingText(diagnosis_, language_)});
-    }
+    AddAccount();
     for (PageSection& section : PictureSections(diagnosis_, language_))
       page_.sections.push_back(std::move(section));
     AddHidden();
@@ -44,16 +41,13 @@ class DiagnosisPageMaker : Speaker {
 
  private:
   void AddFacts() {
-    std::string answer =
-        fmt::format("{}: {} ms", Text({"Step", "step 耗时"}), ms_(diagnosis_.step));
-    if (diagnosis_.accounting.empty())
-      answer = Text(
-          {"No device work was recorded: nothing is judged", "未采集到设备任务，不作任何判断"});
-    if (!diagnosis_.findings.empty()) {
-      answer += fmt::format(", {} {} ms", Text({"after all of these", "全部解决后"}),
-                            ms_(diagnosis_.step_after_fixes));
+    page_.lead = {VerdictText(diagnosis_, language_), CaptureText(diagnosis_, language_)};
+    if (std::ranges::any_of(diagnosis_.findings, IsOfStep)) {
+      page_.lead.push_back(
+          Fill({"With all findings below fixed, the step takes {} instead of {} ms",
+                "下列问题全部解决后，step 耗时由 {1} ms 降至 {0} ms"},
+               ms_(diagnosis_.step_after_fixes), ms_(diagnosis_.step)));
     }
-    page_.lead = {std::move(answer), CaptureText(diagnosis_, language_)};
     if (diagnosis_.on_host) page_.lead.push_back(OnHostText(*diagnosis_.on_host, language_));
   }
 
@@ -64,9 +58,21 @@ class DiagnosisPageMaker : Speaker {
     PageSection section{.heading = Text({"Where the time goes", "时间分布"})};
     if (diagnosis_.ranks.size() > 1)
       section.heading += fmt::format(" (rank {}: {} ms)", RankName(row->rank), ms_(row->window));
+    if (diagnosis_.ranks.size() > 1) section.points = {WhyRank(row->rank)};
     section.charts = AccountCharts(diagnosis_, *row, language_);
     section.tables.push_back(CategoriesOf(*row));
     page_.sections.push_back(std::move(section));
+  }
+
+  std::string WhyRank(RankId rank) const {
+    return IsBlamed(diagnosis_, rank)
+               ? Fill({"Rank {} is shown because its step is nearest to that of the job",
+                       "所示为 rank {}：其 step 耗时最接近整个作业"},
+                      RankName(rank))
+               : Fill({"Rank {} is shown because no finding blames it, and its step is nearest to"
+                       " that of the job",
+                       "所示为 rank {}：不涉及任何问题，且其 step 耗时最接近整个作业"},
+                      RankName(rank));
   }
 
   PageTable CategoriesOf(const AccountRow& row) const {

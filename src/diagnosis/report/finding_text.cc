@@ -185,6 +185,31 @@ std::string GainText(const Diagnosis& diagnosis, const Finding& finding, Languag
               share);
 }
 
+std::string VerdictText(const Diagnosis& diagnosis, Language language) {
+  if (diagnosis.accounting.empty()) {
+    return Text(language, {"No device work was recorded: nothing is judged",
+                           "未采集到设备任务，不作任何判断"});
+  }
+  const auto first = std::ranges::find_if(diagnosis.findings, [](const Finding& finding) {
+    return IsOfStep(finding) && (finding.gain > 0 || finding.pays_only_with_next);
+  });
+  if (first == diagnosis.findings.end()) return NoFindingText(diagnosis, language);
+  std::string title = TitleOf(*first, language);
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  const MsText ms(diagnosis.step);
+  if (first->gain <= 0) {
+    return Fill(language,
+                {"{}, which pays only with the next finding; the step takes {} ms",
+                 "{}，与下一项同时解决才有收益；step 耗时 {} ms"},
+                title, ms(diagnosis.step));
+  }
+  return Fill(language,
+              {"{}: a fix saves {} of the step's {} ms ({:.0f} %)",
+               "{}：解决后可省 {} ms，占 step 耗时 {} ms 的 {:.0f} %"},
+              title, ms(first->gain), ms(diagnosis.step),
+              100 * InMs(first->gain) / InMs(diagnosis.step));
+}
+
 std::string NeedsText(const NotJudged& row, Language language) {
   std::string needs = Text(language, row.needs);
   if (!row.ranks.empty())
@@ -412,17 +437,12 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
   return notes;
 }
 
-namespace {
-
-// Ranks that a fault is about. Their steps show the cause, and those of the others what it does.
 bool IsBlamed(const Diagnosis& diagnosis, RankId rank) {
   if (std::ranges::find(diagnosis.culprits, rank) != diagnosis.culprits.end()) return true;
   return std::ranges::any_of(diagnosis.findings, [&](const Finding& finding) {
     return IsFault(finding) && std::ranges::find(finding.ranks, rank) != finding.ranks.end();
   });
 }
-
-}  // namespace
 
 std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
   struct Sum {

@@ -190,10 +190,24 @@ std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_
 }
 
 Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
-  return SheetOfSteps(ItemSheet("ClusterTimeCompareSummary",
-                                ComparisonColumns(std::make_index_sequence<kMetrics>()),
-                                {"cluster_time_compare_summary", TextFile::Unit::kAsTheyAre}),
-                      pairs, report);
+  ItemSheet list("ClusterTimeCompareSummary",
+                 ComparisonColumns(std::make_index_sequence<kMetrics>()),
+                 {"cluster_time_compare_summary", TextFile::Unit::kAsTheyAre});
+  const auto difference = [](MetricPlace metric, Tint tint) {
+    return ChartedColumn{std::string(kMetricsOfStep[metric].name) + "Diff", tint};
+  };
+  list.sheet.charts = {
+      {.kind = Chart::Kind::kBars,
+       .title = "What changed in the mean step of each rank; the largest changes first",
+       .labels = {"rank"},
+       .values = {difference(kComputation, Tint::kCompute),
+                  difference(kExposedCommunication, Tint::kUnsplit),
+                  difference(kFree, Tint::kFree)},
+       .measured = Measured::kUs,
+       .same = Chart::SameLabel::kMean,
+       .order = Chart::Order::kFarthestFirst,
+       .of_ranks = true}};
+  return SheetOfSteps(std::move(list), pairs, report);
 }
 
 // Of the ranks that both have; a median hides what one rank does.
@@ -228,10 +242,35 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, ScreenLines& lines) 
   }
 }
 
+// Exposed communication is one part where it is unknown how much of it was waiting.
+std::vector<ChartedColumn> ChartedParts(const std::vector<StepRow>& rows) {
+  const bool knows_waits =
+      std::ranges::all_of(rows, [](const StepRow& row) { return row.times[kWait].has_value(); });
+  std::vector<ChartedColumn> parts = {{kMetricsOfStep[kComputation].name, Tint::kCompute}};
+  if (knows_waits) {
+    parts.push_back({kMetricsOfStep[kWait].name, Tint::kWait});
+    parts.push_back({kMetricsOfStep[kTransmit].name, Tint::kTransfer});
+  } else {
+    parts.push_back({kMetricsOfStep[kExposedCommunication].name, Tint::kUnsplit});
+  }
+  parts.push_back({kMetricsOfStep[kExposedMemory].name, Tint::kCopy});
+  parts.push_back({kMetricsOfStep[kFree].name, Tint::kFree});
+  return parts;
+}
+
 Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
-  return SheetOfSteps(ItemSheet(kSummaryTable, SummaryColumns(std::make_index_sequence<kMetrics>()),
-                                {"cluster_time_summary", TextFile::Unit::kAsTheyAre}),
-                      rows, report);
+  ItemSheet list(kSummaryTable, SummaryColumns(std::make_index_sequence<kMetrics>()),
+                 {"cluster_time_summary", TextFile::Unit::kAsTheyAre});
+  list.sheet.charts = {
+      {.kind = Chart::Kind::kStacked,
+       .title = "The mean step of each rank; those that differ most from the median first",
+       .labels = {"rank"},
+       .values = ChartedParts(rows),
+       .measured = Measured::kUs,
+       .same = Chart::SameLabel::kMean,
+       .order = Chart::Order::kFarthestFirst,
+       .of_ranks = true}};
+  return SheetOfSteps(std::move(list), rows, report);
 }
 
 // The rows without those of the warm-up, and a line that says so.
@@ -302,6 +341,7 @@ void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, OutputSelecti
   if (wanted.screen == Detail::kNone) return;
   const JobVerdict verdict = VerdictOf(ranks, rows, report.absent);
   AddVerdictLines(verdict, report.lines);
+  if (wanted.sheets) report.sheets.back().charts.front().culprits = NamesOfCulprits(verdict);
   AddLines(ranks, rows, report);
   AddLateLines(verdict, kShownLateRanks, report.lines);
 }

@@ -41,9 +41,10 @@ Column Real(const char* name, const char* meaning) {
 // Adds the items as a sheet, if there are any.
 template <typename Item>
 void AddSheet(const char* name, std::vector<ColumnOf<Item>> columns, const std::vector<Item>& items,
-              const char* text_file, Report& report) {
+              const char* text_file, Report& report, std::vector<Chart> charts = {}) {
   if (items.empty()) return;
   ItemSheet list(name, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre});
+  list.sheet.charts = std::move(charts);
   for (const Item& item : items) list.Add(item);
   report.sheets.push_back(std::move(list.sheet));
 }
@@ -51,10 +52,12 @@ void AddSheet(const char* name, std::vector<ColumnOf<Item>> columns, const std::
 // The same for many items, which refer to parts or to sources of the report.
 template <typename Item>
 void AddMadeSheet(const char* name, std::vector<ColumnOf<Item>> columns,
-                  const std::vector<Item>& items, const char* text_file, Report& report) {
+                  const std::vector<Item>& items, const char* text_file, Report& report,
+                  std::vector<Chart> charts = {}) {
   if (items.empty()) return;
-  PartSheet<Item> list(
-      ItemSheet<Item>(name, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre}));
+  ItemSheet<Item> sheet(name, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre});
+  sheet.sheet.charts = std::move(charts);
+  PartSheet<Item> list(std::move(sheet));
   for (const Item& item : items) list.Add(item, {});
   report.sheets.push_back(std::move(list).Take());
 }
@@ -283,8 +286,18 @@ void AddTimeSheets(const std::shared_ptr<const OpSums>& sums, Report& report) {
     }
   }
   report.sources.push_back(sums);
-  AddMadeSheet("ClusterCommunicationTime", TimeColumns(), all, "cluster_communication_time",
-               report);
+  AddMadeSheet("ClusterCommunicationTime", TimeColumns(), all, "cluster_communication_time", report,
+               {{.kind = Chart::Kind::kStacked,
+                 .title = "Communication of each rank, all groups and steps",
+                 .labels = {"rank_id"},
+                 .values = {{"transit_time", Tint::kTransfer},
+                            {"wait_time", Tint::kWait},
+                            {"idle_time", Tint::kFree}},
+                 .measured = Measured::kMs,
+                 .same = Chart::SameLabel::kSum,
+                 .of_ranks = true,
+                 .only_in = "hccl_op_name",
+                 .only = std::string(kTotal)}});
   AddMadeSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,
                "cluster_communication_bandwidth", report);
 }
@@ -300,14 +313,42 @@ void AddMatrixSheet(const std::shared_ptr<const LinkSums>& sums, Report& report)
                     link->destination_in_group);
   });
   report.sources.push_back(sums);
+  const auto of_links = [](std::string title, const char* column, Measured measured,
+                           Chart::SameLabel same) {
+    return Chart{.kind = Chart::Kind::kHeat,
+                 .title = std::move(title),
+                 .labels = {"src_rank"},
+                 .values = {{column, Tint::kTransfer}},
+                 .measured = measured,
+                 .same = same,
+                 .across = "dst_rank",
+                 .without_same = true,
+                 .only_in = "hccl_op_name",
+                 .only = std::string(kTotal)};
+  };
   AddMadeSheet("ClusterCommunicationMatrix", LinkColumns(false), known,
-               "cluster_communication_matrix", report);
+               "cluster_communication_matrix", report,
+               {of_links("Bandwidth from rank to rank, mean of groups and steps", "bandwidth",
+                         Measured::kGbPerSecond, Chart::SameLabel::kMean),
+                of_links("Time of transfers from rank to rank, all groups and steps",
+                         "transit_time", Measured::kMs, Chart::SameLabel::kSum)});
   AddMadeSheet("CommunicationMatrixByGroupRank", LinkColumns(true), by_group,
                "communication_matrix_by_group_rank", report);
 }
 
 void AddStepSheet(const std::vector<StepTraceRow>& rows, Report& report) {
-  AddSheet("ClusterStepTraceTime", StepColumns(), rows, "", report);
+  AddSheet("ClusterStepTraceTime", StepColumns(), rows, "", report,
+           {{.kind = Chart::Kind::kStacked,
+             .title = "The mean step of each rank",
+             .labels = {"index"},
+             .values = {{"computing", Tint::kCompute},
+                        {"communication_not_overlapped", Tint::kUnsplit},
+                        {"free", Tint::kFree}},
+             .measured = Measured::kUs,
+             .same = Chart::SameLabel::kMean,
+             .of_ranks = true,
+             .only_in = "type",
+             .only = "rank"}});
 }
 
 void AddJobSheets(const Ranks& ranks, Report& report) {

@@ -141,6 +141,19 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
           "Tokens of the rank with the most minus those of the rank with the fewest.")};
   ItemSheet summary("EPTokensSummary", rank_columns);
   ItemSheet top("TopEPTokensInfo", group_columns);
+  summary.sheet.charts = {{.kind = Chart::Kind::kBars,
+                           .title = "Tokens of each rank",
+                           .labels = {"rank"},
+                           .values = {{"inputShapesSummary", Tint::kCompute}},
+                           .measured = Measured::kCount,
+                           .counted = "tokens",
+                           .of_ranks = true}};
+  top.sheet.charts = {{.kind = Chart::Kind::kBars,
+                       .title = "Tokens of the fullest rank beyond those of the emptiest, by group",
+                       .labels = {"epRanks"},
+                       .values = {{"tokensDiff"}},
+                       .measured = Measured::kCount,
+                       .counted = "tokens"}};
   for (const ExpertRank& rank : ranks) {
     if (rank.part.kernels > 0) summary.Add(rank, BeginRank(rank.rank, report));
   }

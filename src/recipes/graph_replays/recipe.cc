@@ -252,6 +252,23 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelect
                         Report& report) {
   ItemSheet graphs("GraphReplays", GraphColumns());
   ItemSheet places("GraphLayers", PlaceColumns());
+  graphs.sheet.charts = {{.kind = Chart::Kind::kStacked,
+                          .title = "What a replay of each graph spends its time on",
+                          .labels = {"graphId", "rankId"},
+                          .values = {{"attention(%)"},
+                                     {"matrix(%)", Tint::kCompute},
+                                     {"communication(%)", Tint::kUnsplit},
+                                     {"copies(%)", Tint::kCopy},
+                                     {"other(%)"},
+                                     {"bubbles(%)", Tint::kFree}},
+                          .measured = Measured::kPercent}};
+  places.sheet.charts = {
+      {.kind = Chart::Kind::kStacked,
+       .title = "The kernels of a layer in their order, and the gaps before them",
+       .labels = {"graphId", "part", "position", "kernel"},
+       .values = {{"meanBubbleBefore(ns)", Tint::kFree}, {"meanDuration(ns)", Tint::kCompute}},
+       .measured = Measured::kNs,
+       .same = Chart::SameLabel::kMean}};
   for (Sheet* sheet : {&graphs.sheet, &places.sheet})
     sheet->of_rank = {"graph_replays", sheet->name};
   std::vector<RankId> without;

@@ -253,9 +253,11 @@ SheetColumns<AdviceRow> AdviceColumns() {
 // A sheet of the rows of ranks, each behind its rank.
 template <typename Item>
 void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> HeadPart::*rows,
-              const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
+              const std::vector<OfRank<HeadPart>>& ranks, Report& report,
+              std::vector<Chart> charts = {}) {
   ItemSheet list(name, std::move(columns));
   Sheet& sheet = list.sheet;
+  sheet.charts = std::move(charts);
   sheet.of_rank = {"head_overhead", name};
   sheet.columns.insert(sheet.columns.begin(), Number("rankId", "The rank."));
   for (RankIndex rank; rank < ranks.size(); ++rank) {
@@ -273,9 +275,34 @@ void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> He
 void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
   for (const auto& rank : ranks) BeginRank(rank.rank, report);
   AddSheet("HEAD_CALL", CallColumns(), &HeadPart::calls, ranks, report);
-  AddSheet("HEAD_STEP", StepColumns(), &HeadPart::steps, ranks, report);
-  AddSheet("HEAD_SUMMARY", SummaryColumns(), &HeadPart::summary, ranks, report);
-  AddSheet("HEAD_CHILD", ChildColumns(), &HeadPart::children, ranks, report);
+  AddSheet("HEAD_STEP", StepColumns(), &HeadPart::steps, ranks, report,
+           {{.kind = Chart::Kind::kStacked,
+             .title = "Where the heads of the calls of a step spend their time",
+             .labels = {"rankId", "step"},
+             .values = {{"platform"},
+                        {"serving"},
+                        {"dynamo"},
+                        {"torchairPy"},
+                        {"torchairCpp"},
+                        {"ge"},
+                        {"tail"}},
+             .measured = Measured::kNs,
+             .same = Chart::SameLabel::kSum}});
+  AddSheet("HEAD_SUMMARY", SummaryColumns(), &HeadPart::summary, ranks, report,
+           {{.kind = Chart::Kind::kBars,
+             .title = "How long each segment of a call takes: median, 90th percentile",
+             .labels = {"rankId", "scope", "phase", "segment"},
+             .values = {{"p50"}, {"p90"}},
+             .measured = Measured::kNs,
+             .order = Chart::Order::kLargestFirst}});
+  AddSheet("HEAD_CHILD", ChildColumns(), &HeadPart::children, ranks, report,
+           {{.kind = Chart::Kind::kBars,
+             .title = "What runs within the segments, all calls",
+             .labels = {"segment", "name"},
+             .values = {{"total"}},
+             .measured = Measured::kNs,
+             .same = Chart::SameLabel::kSum,
+             .order = Chart::Order::kLargestFirst}});
   AddSheet("HEAD_ADVICE", AdviceColumns(), &HeadPart::advice, ranks, report);
 }
 

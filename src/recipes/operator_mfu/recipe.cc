@@ -163,9 +163,11 @@ std::vector<ColumnOf<WasteItem>> WasteColumns() {
 }
 
 template <typename Item>
-PartSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, WorkbookPlace place) {
+PartSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, WorkbookPlace place,
+                       std::vector<Chart> charts = {}) {
   ItemSheet list(name, std::move(columns));
   list.sheet.of_rank = std::move(place);
+  list.sheet.charts = std::move(charts);
   return PartSheet<Item>(std::move(list));
 }
 
@@ -178,7 +180,14 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
   auto modules =
       ListOf("ModuleMFU", ModuleTableColumns(with_mfu), {"operator_mfu_module", "Sheet1"});
   auto shares = ListOf("MFUSummary", ShareColumns(), {"operator_mfu_summary", "Summary"});
-  auto wastes = ListOf("MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"});
+  auto wastes = ListOf("MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"},
+                       {{.kind = Chart::Kind::kBars,
+                         .title = "Kernel time beyond what the peak allows, all ranks",
+                         .labels = {"op_type", "input_shapes", "compute_type"},
+                         .values = {{"wasted(ns)", Tint::kCompute}},
+                         .measured = Measured::kNs,
+                         .same = Chart::SameLabel::kSum,
+                         .order = Chart::Order::kLargestFirst}});
   for (const auto& [id, part] : parts) {
     const RankIndex rank = BeginRank(id, report);
     for (const OperatorMfuRow& row : part.kernels) kernels.Add({id, &row}, rank);

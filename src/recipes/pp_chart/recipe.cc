@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "labels.h"
@@ -79,15 +80,47 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
   report.sheets.push_back(std::move(list.sheet));
 }
 
+void Widen(std::map<std::int32_t, Interval>& steps, const PassBox& box) {
+  Interval& step = steps.try_emplace(box.step, Interval{box.start, box.end}).first->second;
+  step = {std::min(step.begin, box.start), std::max(step.end, box.end)};
+}
+
+// Of the first step, which all ranks begin at about the same time: later ones look alike.
+std::optional<PageChart> PipelineChart(const Ranks& ranks,
+                                       const std::vector<std::vector<LabelledBox>>& boxes) {
+  constexpr std::size_t kMaxLanes = 64;
+  std::map<std::int32_t, Interval> steps;
+  for (const auto& rank : ranks) {
+    for (const PassBox& box : rank.part.boxes) Widen(steps, box);
+  }
+  if (steps.empty()) return std::nullopt;
+  const auto& [step, window] = *steps.begin();
+  Timeline lanes{.title = step < 0 ? "The passes of each rank"
+                                   : fmt::format("The passes of each rank in step {}", step),
+                 .text = "FP is forward, BP backward; white is idle.",
+                 .begin = window.begin,
+                 .end = window.end,
+                 .kinds = {{"var(--compute)", "forward"}, {"var(--t3)", "backward"}}};
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMaxLanes); ++i) {
+    lanes.Lane(RankText(ranks[i].rank));
+    for (std::size_t box = 0; box < boxes[i].size(); ++box) {
+      const LabelledBox& of = boxes[i][box];
+      if (of.end <= window.begin || of.start >= window.end) continue;
+      const std::size_t kind = ranks[i].part.boxes[box].forward ? 0 : 1;
+      lanes.Add({of.start, of.end, kind, of.name, of.name});
+    }
+  }
+  if (ranks.size() > kMaxLanes)
+    lanes.text += fmt::format(" Shown are {} of {} ranks.", kMaxLanes, ranks.size());
+  return LanesOf(std::move(lanes));
+}
+
 // The share of the steps in which each rank ran no box, in %. A step lasts from the first to the
 // last box of all ranks.
 std::vector<RankValue> BubbleShares(const Ranks& ranks) {
   std::map<std::int32_t, Interval> steps;
   for (const auto& rank : ranks) {
-    for (const PassBox& box : rank.part.boxes) {
-      Interval& step = steps.try_emplace(box.step, Interval{box.start, box.end}).first->second;
-      step = {std::min(step.begin, box.start), std::max(step.end, box.end)};
-    }
+    for (const PassBox& box : rank.part.boxes) Widen(steps, box);
   }
   std::vector<RankValue> shares;
   for (const auto& rank : ranks) {
@@ -176,7 +209,10 @@ void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, OutputS
   const PipelineLayout layout = LayoutOf(ranks, arguments);
   Misfit misfit;
   const auto boxes = LabelBoxes(ranks, layout, misfit);
-  if (wanted.sheets) AddChartSheet(ranks, boxes, report);
+  if (wanted.sheets) {
+    AddChartSheet(ranks, boxes, report);
+    if (auto chart = PipelineChart(ranks, boxes)) report.drawings.push_back(std::move(*chart));
+  }
   if (wanted.screen != Detail::kNone) AddChartLines(ranks, layout, report);
   AddChartNotes(ranks, layout, misfit, report);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -183,17 +184,71 @@ SheetColumns<JobRun> RunColumns() {
            "largestBatch", 14, "Requests of the largest step.")});
 }
 
+// When each device ran which role: of the longest iteration alone where there are many.
+PageChart RolesChart(const JobRoles& job, const std::vector<IterationAccount>& accounts) {
+  constexpr std::size_t kMaxLanes = 64, kMaxSpans = 5'000;
+  const IterationAccount& longest =
+      *std::ranges::max_element(accounts, {}, &IterationAccount::Wall);
+  const bool shows_all = job.runs.size() <= kMaxSpans;
+  Timeline lanes{.title = "Which role each device runs",
+                 .begin = shows_all ? accounts.front().time.begin : longest.time.begin,
+                 .end = shows_all ? accounts.back().time.end : longest.time.end};
+  std::map<std::size_t, std::vector<const JobRun*>> devices;
+  std::map<std::string, std::size_t> kinds;
+  for (const JobRun& run : job.runs) devices[run.device].push_back(&run);
+  for (const auto& [device, runs] : devices) {
+    if (lanes.lanes.size() == kMaxLanes) break;
+    lanes.Lane(fmt::format("device {}, {}", device, RankText(runs.front()->rank)));
+    for (const JobRun* run : runs) {
+      const auto [kind, is_new] = kinds.try_emplace(run->run->role, kinds.size());
+      if (is_new)
+        lanes.kinds.push_back({fmt::format("var(--t{})", kind->second % 9), run->run->role});
+      lanes.Add({run->begin, run->end, kind->second, run->run->role, run->run->role});
+    }
+  }
+  for (const IterationAccount& account : accounts)
+    lanes.marks.push_back({account.time.begin, fmt::format("iteration {}", account.iteration)});
+  if (!shows_all) lanes.text = fmt::format("Iteration {}, the longest.", longest.iteration);
+  if (devices.size() > kMaxLanes)
+    lanes.text += fmt::format(" Shown are {} of {} devices.", kMaxLanes, devices.size());
+  return LanesOf(std::move(lanes));
+}
+
 void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& accounts, Report& report) {
   ItemSheet iterations("RlIterations", IterationColumns());
   ItemSheet roles("RlRoles", RoleColumns());
   ItemSheet bubbles("RlBubbles", BubbleColumns());
   ItemSheet runs("RlRuns", RunColumns());
+  iterations.sheet.charts = {{.kind = Chart::Kind::kStacked,
+                              .title = "Device time of the iterations",
+                              .labels = {"iteration"},
+                              .values = {{"roleNs", Tint::kCompute},
+                                         {"waitingNs", Tint::kWait},
+                                         {"bubbleNs", Tint::kFree}},
+                              .measured = Measured::kNs}};
+  roles.sheet.charts = {{.kind = Chart::Kind::kStacked,
+                         .title = "Device time of each role, mean of the iterations",
+                         .labels = {"role"},
+                         .values = {{"computingNs", Tint::kCompute},
+                                    {"communicationNs", Tint::kUnsplit},
+                                    {"copyNs", Tint::kCopy},
+                                    {"freeNs", Tint::kFree}},
+                         .measured = Measured::kNs,
+                         .same = Chart::SameLabel::kMean}};
+  bubbles.sheet.charts = {{.kind = Chart::Kind::kBars,
+                           .title = "Times in which no role runs, by what lies around them",
+                           .labels = {"before", "behind"},
+                           .values = {{"durationNs", Tint::kFree}},
+                           .measured = Measured::kNs,
+                           .same = Chart::SameLabel::kSum,
+                           .order = Chart::Order::kLargestFirst}};
   for (const IterationAccount& account : accounts) {
     iterations.Add(account);
     for (const RoleAccount& role : account.roles) roles.Add({&account, &role});
     for (const Bubble& bubble : account.bubbles) bubbles.Add(bubble);
   }
   for (const JobRun& run : job.runs) runs.Add(run, BeginRank(run.rank, report));
+  if (!accounts.empty()) report.drawings.push_back(RolesChart(job, accounts));
   for (Sheet* sheet : {&iterations.sheet, &roles.sheet, &bubbles.sheet, &runs.sheet})
     report.sheets.push_back(std::move(*sheet));
 }

@@ -235,6 +235,28 @@ void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report
   for (const PhaseGroup& group : groups) {
     if (!group.steps.empty()) phases.Add(group);
   }
+  phases.sheet.charts = {{.kind = Chart::Kind::kStacked,
+                          .title = "What the steps of each phase and size spend their time on",
+                          .labels = {"phase", "size"},
+                          .values = {{"attentionNs"},
+                                     {"matrixNs", Tint::kCompute},
+                                     {"samplingNs"},
+                                     {"otherKernelNs"},
+                                     {"communicationNs", Tint::kTransfer},
+                                     {"waitingNs", Tint::kWait},
+                                     {"copyNs", Tint::kCopy},
+                                     {"hostNs", Tint::kFree}},
+                          .measured = Measured::kNs},
+                         {.kind = Chart::Kind::kBars,
+                          .title = "Time of a token, by phase and size of the step",
+                          .labels = {"phase", "size"},
+                          .values = {{"timePerPromptTokenNs"}, {"timeToNextTokenNs"}},
+                          .measured = Measured::kNs},
+                         {.kind = Chart::Kind::kBoxes,
+                          .title = "How long steps take, by phase and size",
+                          .labels = {"phase", "size"},
+                          .values = {{"minNs"}, {"q1Ns"}, {"medianNs"}, {"q3Ns"}, {"maxNs"}},
+                          .measured = Measured::kNs}};
   ItemSheet steps("ServingSteps", StepColumns());
   for (const auto& [id, part] : ranks) {
     const RankIndex rank = BeginRank(id, report);

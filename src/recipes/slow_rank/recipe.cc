@@ -137,6 +137,20 @@ void AddLateSheets(const Findings& findings, const Lateness& lateness, Report& r
   for (const LateRanks& ranks : lateness.ranks)
     late.Add({&ranks, &lateness.instances[ranks.worst],
               LateStateText(ranks.ranks, ranks.captured, lateness.absent)});
+  votes.sheet.charts = {{.kind = Chart::Kind::kBars,
+                         .title = "How often each rank came late to a collective",
+                         .labels = {"rankId"},
+                         .values = {{"slowAffectCount", Tint::kWait}},
+                         .measured = Measured::kCount,
+                         .counted = "collectives",
+                         .order = Chart::Order::kLargestFirst,
+                         .of_ranks = true}};
+  late.sheet.charts = {{.kind = Chart::Kind::kBars,
+                        .title = "How long ranks came late, and how long others waited for them",
+                        .labels = {"ranks", "state"},
+                        .values = {{"lateNs"}, {"lateAsLastNs", Tint::kWait}},
+                        .measured = Measured::kNs,
+                        .order = Chart::Order::kLargestFirst}};
   report.sheets = {std::move(votes.sheet), std::move(ops.sheet), std::move(late.sheet)};
 }
 
@@ -152,6 +166,7 @@ void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, OutputSelection 
   constexpr std::size_t kShownRanks = 8;
   const JobVerdict verdict = JudgeLoads(LoadedRanks(ranks), report.absent);
   AddVerdictLines(verdict, report.lines);
+  if (wanted.sheets) report.sheets.front().charts.front().culprits = NamesOfCulprits(verdict);
   AddLateLines(verdict, kShownRanks, report.lines);
 }
 

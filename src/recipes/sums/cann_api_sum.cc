@@ -81,16 +81,29 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
       "minRank", 12, "The ranks with the shortest call, joined by ', '."));
   of_all.push_back(TextColumn<&GroupRow::max_ranks, RanksOf>(
       "maxRank", 12, "The ranks with the longest call, joined by ', '."));
-  return {
-      {"CannApiSumRank",
-       {"rank_stats"},
-       0,
-       /*each_rank=*/true,
-       std::move(of_rank),
-       [](const GroupRow& a, const GroupRow& b) {
-         return std::tie(a.place, b.stats.sum) < std::tie(b.place, a.stats.sum);
-       }},
-      {"CannApiSum", {"all_stats"}, 0, /*each_rank=*/false, std::move(of_all), LargestSumFirst}};
+  Chart by_rank =
+      BarsOfSums("Time in CANN calls of each rank", {"rank"}, Tint::kNone, "totalTimeNs");
+  by_rank.of_ranks = true;
+  return {{"CannApiSumRank",
+           {"rank_stats"},
+           0,
+           /*each_rank=*/true,
+           std::move(of_rank),
+           [](const GroupRow& a, const GroupRow& b) {
+             return std::tie(a.place, b.stats.sum) < std::tie(b.place, a.stats.sum);
+           },
+           SIZE_MAX,
+           {std::move(by_rank)}},
+          {"CannApiSum",
+           {"all_stats"},
+           0,
+           /*each_rank=*/false,
+           std::move(of_all),
+           LargestSumFirst,
+           SIZE_MAX,
+           {BarsOfSums("Time in CANN calls, all ranks", {"name"}, Tint::kNone, "totalTimeNs"),
+            BoxesOf("How long a CANN call takes", {"name"},
+                    {"minNs", "Q1Ns", "medNs", "Q3Ns", "maxNs"})}}};
 }
 
 void AddCannApiLines(SumTables& tables, Report& report) {

@@ -80,13 +80,20 @@ std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
                                    0,
                                    /*each_rank=*/false,
                                    WithStats(TypeColumns<0>()),
-                                   LargestFirst},
+                                   LargestFirst,
+                                   SIZE_MAX,
+                                   {BarsOfSums("Time of the types of kernels, all ranks",
+                                               {"OpType", "TaskType"}, Tint::kCompute),
+                                    BoxesOf("How long a kernel takes", {"OpType", "TaskType"})}},
                                   {"ComputeOpPerRankStatsByOpType",
                                    {"rank_stats_by_optype"},
                                    0,
                                    /*each_rank=*/true,
                                    WithStats(TypeColumns<0>(), {RankColumn()}),
-                                   LargestFirst}};
+                                   LargestFirst,
+                                   SIZE_MAX,
+                                   {SumsOfEachRank("Time of the types of kernels on each rank",
+                                                   "Rank", "OpType", Tint::kCompute)}}};
   if (arguments[kWithoutNames]) return sheets;
   SheetColumns<GroupRow> columns = TypeColumns<1>();
   columns.insert(columns.begin(), KeyColumn<0>("OpName", 40, "The kernel."));

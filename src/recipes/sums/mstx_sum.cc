@@ -125,6 +125,15 @@ Sheet SpanSheet(std::vector<SpanItem> items) {
              [](const SpanItem& a, const SpanItem& b) { return a.Share(kCann) > b.Share(kCann); });
   ItemSheet list("MSTXMarkStats", SpanColumns(),
                  {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
+  list.sheet.charts = {{.kind = Chart::Kind::kBars,
+                        .title = "Mean length of marked times",
+                        .labels = {"Name"},
+                        .values = {{"FrameworkDurationNs"},
+                                   {"CannDurationNs"},
+                                   {"DeviceDurationNs", Tint::kCompute}},
+                        .measured = Measured::kNs,
+                        .same = Chart::SameLabel::kMean,
+                        .order = Chart::Order::kLargestFirst}};
   for (std::size_t i = 0; i < items.size(); ++i) {
     items[i].index = static_cast<std::int64_t>(i);
     list.Add(items[i], items[i].rank);
@@ -178,7 +187,7 @@ std::vector<sums::Part> GroupsOfRanks(const std::vector<SpanItem>& items, std::s
 
 std::vector<sums::SumSheet> NameSheets() {
   std::vector<sums::SumSheet> sheets;
-  const auto add = [&](const char* name, const char* file) {
+  const auto add = [&](const char* name, const char* file, const char* title) {
     sheets.push_back({name,
                       {file, TextFile::Unit::kMilliseconds, /*without=*/""},
                       sheets.size(),
@@ -187,11 +196,13 @@ std::vector<sums::SumSheet> NameSheets() {
                       [](const GroupRow& a, const GroupRow& b) {
                         return a.key.step != b.key.step ? a.key.step < b.key.step
                                                         : Dispersion(a) > Dispersion(b);
-                      }});
+                      },
+                      SIZE_MAX,
+                      {sums::BoxesOf(title, {"Name", "StepId"})}});
   };
-  add("MSTXAllFrameworkStats", "all_fwk_stats");
-  add("MSTXAllCannStats", "all_cann_stats");
-  add("MSTXAllDeviceStats", "all_device_stats");
+  add("MSTXAllFrameworkStats", "all_fwk_stats", "How long marked times take in the framework");
+  add("MSTXAllCannStats", "all_cann_stats", "How long marked times take in CANN");
+  add("MSTXAllDeviceStats", "all_device_stats", "How long marked times take on the device");
   return sheets;
 }
 

@@ -314,6 +314,12 @@ void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::siz
     for (std::size_t row = 0; row < std::min(top, (part.*list).size()); ++row)
       each.Add({ranks[i].rank, &(part.*list)[row], part.steps}, i);
   }
+  all.sheet.charts = {{.kind = Chart::Kind::kBars,
+                       .title = of_operators ? "Device time of the operators that take most"
+                                             : "Time of the kernels that take most",
+                       .labels = {"name", "inputShapes"},
+                       .values = {{"totalNs", Tint::kCompute}},
+                       .measured = Measured::kNs}};
   const std::vector<Top> together = Together(ranks, list);
   for (std::size_t row = 0; row < std::min(top, together.size()); ++row)
     all.Add({-1, &together[row], steps});
@@ -328,6 +334,12 @@ void AddSheets(const Ranks& ranks, std::size_t top, Report& report) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const SlowEvent& event : ranks[i].part.events) events.Add({ranks[i].rank, &event}, i);
   }
+  events.sheet.charts = {{.kind = Chart::Kind::kBars,
+                          .title = "The longest events",
+                          .labels = {"name", "kind", "rankId"},
+                          .values = {{"durationNs"}},
+                          .measured = Measured::kNs,
+                          .order = Chart::Order::kLargestFirst}};
   report.sheets.push_back(std::move(events.sheet));
 }
 

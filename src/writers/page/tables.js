@@ -1,40 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words in the language of the page, and tables that are searched, sorted and copied. Only the rows that are seen are drawn.
+// Tables that are searched, sorted and copied. Only the rows that are seen are drawn.
 "use strict";
 const pageTables = (function () {
-  const words = {
-    en: { search: "Search", copy: "Copy as CSV", copied: "Copied", rows: "rows", of: "of", table: "As a table", reset: "Whole window", all: "Whole graph",
-      name: "name", value: "value", start: "start", length: "length", lane: "lane", path: "path", less: "less", more: "more" },
-    zh: { search: "搜索", copy: "复制为 CSV", copied: "已复制", rows: "行", of: "/", table: "表格", reset: "全部时间", all: "全部",
-      name: "名称", value: "数值", start: "开始", length: "时长", lane: "泳道", path: "路径", less: "小", more: "大" },
-  }[document.documentElement.lang.slice(0, 2)] || {};
-  const word = (key) => words[key] || key;
-  const ROW = 26;
+  const { word, comparing, csvText, csvCell, copyText } = pageCells;
+  // What rows have above and below their lines, in px, and how far beyond the view they are drawn.
+  const EDGES = 6, EDGES_NARROW = 9, BEYOND = 400;
 
   const cellsOf = (column) => (column.of ? column.at.map((i) => column.of[i]) : column);
-  const numberIn = (text) => {
-    const found = /^[^\d+\-.]*([+\-]?[\d,]*\.?\d+(?:e[+\-]?\d+)?)/i.exec(text.replace(/\u2212/g, "-"));
-    return found ? parseFloat(found[1].replace(/,/g, "")) : -Infinity;
-  };
-  const csvField = (text) => (/[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text);
+  // Cells of a chart's table are the numbers themselves.
+  const columnOf = (cells, values) => ({ texts: cells.map((cell) => (cell == null ? "" : String(cell))),
+    values: values || cells.map((cell) => (typeof cell === "number" ? cell : null)) });
 
-  async function copyText(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch (error) {
-      const area = document.body.appendChild(document.createElement("textarea"));
-      area.value = text;
-      area.select();
-      document.execCommand("copy");
-      area.remove();
-    }
+  // The row that each is a part of; -1: of none.
+  function parentsOf(levels, count) {
+    const open = [];
+    return d3.range(count).map((row) => {
+      const level = levels ? levels[row] : 0;
+      while (open.length && open[open.length - 1][1] >= level) open.pop();
+      const parent = open.length ? open[open.length - 1][0] : -1;
+      open.push([row, level]);
+      return parent;
+    });
   }
 
   function drawTable(box, table) {
-    const columns = table.columns.map(cellsOf);
-    const numbers = new Set(table.numbers || []);
-    const count = columns.length ? columns[0].length : 0;
-    let order = d3.range(count), sorted = -1, up = true, wanted = "";
+    const columns = table.columns.map((cells, i) => columnOf(cellsOf(cells), table.values && table.values[i] && cellsOf(table.values[i])));
+    const numbers = new Set(table.numbers || []), levels = table.levels && cellsOf(table.levels);
+    const count = columns.length ? columns[0].texts.length : 0, parents = parentsOf(levels, count);
+    let order = [], tops = [0], narrow = false, sorted = -1, up = true, wanted = "", drawn = 0;
     const root = d3.select(box);
     const tools = count > 12 ? root.append("div").attr("class", "tools") : null;
     const scroller = root.append("div").attr("class", "rows").attr("tabindex", 0).attr("role", "region")
@@ -42,9 +35,11 @@ const pageTables = (function () {
     const shown = scroller.append("table").attr("aria-rowcount", count + 1);
     const heads = shown.append("thead").append("tr").selectAll("th").data(table.headers).enter().append("th")
       .attr("scope", "col").classed("n", (_, i) => numbers.has(i));
+    // Numbers begin with the largest. The third click gives the order as written.
     heads.append("button").attr("type", "button").text((text) => text).on("click", (_, i) => {
-      up = sorted === i ? !up : !numbers.has(i);
-      sorted = i;
+      const first = !numbers.has(i);
+      if (sorted === i && up !== first) sorted = -1;
+      else { up = sorted === i ? !up : first; sorted = i; }
       arrange();
     });
     const body = shown.append("tbody");
@@ -54,56 +49,91 @@ const pageTables = (function () {
         .on("input", function () { wanted = this.value.toLowerCase(); arrange(); });
       const button = tools.append("button").attr("type", "button").text(word("copy"));
       button.on("click", async () => {
-        const lines = [table.headers, ...order.map((row) => columns.map((column) => column[row]))];
-        await copyText(lines.map((line) => line.map(csvField).join(",")).join("\r\n") + "\r\n");
+        const heading = table.headers.map(csvText).concat(levels ? ["level"] : []);
+        const lines = order.map((row) => columns.map((column, i) => csvCell(column, numbers.has(i), row)).concat(levels ? [levels[row]] : []));
+        await copyText([heading, ...lines].map((line) => line.join(",")).join("\r\n") + "\r\n");
         button.text(word("copied"));
         setTimeout(() => button.text(word("copy")), 1500);
       });
     }
 
+    // Parts stay below what they are a part of.
+    function inTrees(rows) {
+      const parts = new Map();
+      for (const row of rows) {
+        const parent = parents[row];
+        if (!parts.has(parent)) parts.set(parent, []);
+        parts.get(parent).push(row);
+      }
+      const all = [];
+      const add = (parent) => { for (const row of parts.get(parent) || []) { all.push(row); add(row); } };
+      add(-1);
+      return all;
+    }
+
     function arrange() {
       order = d3.range(count);
-      if (wanted) order = order.filter((row) => columns.some((column) => column[row].toLowerCase().includes(wanted)));
+      if (wanted) {
+        const kept = new Set();
+        for (const row of order.filter((one) => columns.some((column) => column.texts[one].toLowerCase().includes(wanted))))
+          for (let of = row; of >= 0 && !kept.has(of); of = parents[of]) kept.add(of);
+        order = order.filter((row) => kept.has(row));
+      }
       if (sorted >= 0) {
-        const column = columns[sorted];
-        const key = numbers.has(sorted) ? numberIn : (text) => text;
-        const keys = new Map(order.map((row) => [row, key(column[row])]));
-        order.sort((a, b) => (up ? 1 : -1) * d3.ascending(keys.get(a), keys.get(b)) || a - b);
+        const compare = comparing(columns[sorted], numbers.has(sorted), up);
+        order = inTrees(order.sort((a, b) => compare(a, b) || a - b));
       }
       heads.attr("aria-sort", (_, i) => (i !== sorted ? null : up ? "ascending" : "descending"));
       if (note) note.text((order.length === count ? "" : order.length.toLocaleString() + " " + word("of") + " ")
         + count.toLocaleString() + " " + word("rows"));
       scroller.node().scrollTop = 0;
+      measure();
+    }
+
+    // A row is as high as its lines; in a narrow window cells are below each other.
+    function measure() {
+      narrow = window.matchMedia("(max-width: 640px)").matches;
+      const line = Math.round(parseFloat(getComputedStyle(scroller.node()).fontSize) * 1.5);
+      scroller.style("--row-line", line + "px");
+      const lines = (row) => columns.reduce((most, { texts }) => {
+        const text = texts[row];
+        let own = narrow && text === "" ? 0 : 1;
+        for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) ++own;
+        return narrow ? most + own : Math.max(most, own);
+      }, narrow ? 0 : 1);
+      tops = new Float64Array(order.length + 1);
+      order.forEach((row, i) => { tops[i + 1] = tops[i] + line * lines(row) + (narrow ? EDGES_NARROW : EDGES); });
       draw();
     }
 
     // Only the rows that are seen are there, between two rows as high as those that are not.
     function draw(all) {
       const view = scroller.node();
-      const many = Math.ceil((view.clientHeight || 500) / ROW) + 20;
-      const first = all ? 0 : Math.max(0, Math.floor(view.scrollTop / ROW) - 10);
-      const last = all ? Math.min(order.length, 1000) : Math.min(order.length, first + many);
+      drawn = view.scrollTop;
+      const first = all ? 0 : Math.max(0, d3.bisectRight(tops, drawn - BEYOND) - 1);
+      const last = Math.min(order.length, all ? 1000 : d3.bisectLeft(tops, drawn + (view.clientHeight || 500) + BEYOND));
       body.selectAll("tr").remove();
       const gap = (height) => height > 0 && body.append("tr").attr("aria-hidden", "true").append("td").attr("colspan", columns.length)
         .style("height", height + "px").style("padding", 0);
-      gap(first * ROW);
+      gap(tops[first]);
       for (const row of order.slice(first, last)) {
-        body.append("tr").attr("aria-rowindex", row + 2).selectAll("td").data(columns.map((column) => column[row])).enter().append("td")
+        const cells = body.append("tr").attr("aria-rowindex", row + 2).selectAll("td").data(columns.map((column) => column.texts[row])).enter().append("td")
           .classed("n", (_, i) => numbers.has(i)).attr("title", (text) => (text.length > 40 ? text : null)).text((text) => text);
+        if (narrow) cells.attr("data-head", (_, i) => table.headers[i] || null).classed("empty", (text) => text === "");
+        if (levels && levels[row]) cells.filter((_, i) => i === 0).style("text-indent", 1.2 * levels[row] + "em");
       }
-      gap((order.length - last) * ROW);
+      gap(tops[order.length] - tops[last]);
     }
 
-    let drawn = 0;
     scroller.on("scroll", () => {
       const top = scroller.node().scrollTop;
-      if (Math.abs(top - drawn) > 5 * ROW || top === 0) { drawn = top; draw(); }
+      if (Math.abs(top - drawn) > BEYOND / 4) draw();
     });
+    window.addEventListener("resize", measure);
     window.addEventListener("beforeprint", () => draw(true));
     window.addEventListener("afterprint", () => draw());
     arrange();
-    return draw;
   }
 
-  return { word, drawTable };
+  return { drawTable };
 })();

@@ -3,57 +3,36 @@
 
 #include <gtest/gtest.h>
 
-#include "mpa/report/report.h"
+#include <utility>
 
 namespace mpa {
 namespace {
 
-Sheet SheetWith(const std::vector<std::pair<std::string, Format>>& columns) {
-  Sheet sheet;
-  sheet.name = "Times";
-  for (const auto& [name, format] : columns)
-    sheet.columns.push_back({.name = name, .format = format});
-  return sheet;
+std::pair<std::string_view, double> UnitOf(Measured measured, double largest) {
+  const ChartUnit unit = ChartUnitOf(measured, largest);
+  return {unit.name, unit.size};
 }
 
-TEST(StandardChart, DrawsTheFirstColumnsOfNumbersByTheFirstText) {
-  const auto chart = StandardChart(SheetWith({{"Rank", Format::kInteger},
-                                              {"Type", Format::kText},
-                                              {"Count", Format::kInteger},
-                                              {"SumNs", Format::kInteger}}));
-  ASSERT_TRUE(chart);
-  EXPECT_EQ(chart->kind, Chart::Kind::kBars);
-  EXPECT_EQ(chart->sheet, "Times");
-  EXPECT_EQ(chart->label, "Rank");
-  EXPECT_EQ(chart->values, (std::vector<std::string>{"Count", "SumNs"}));
+TEST(ChartUnitOf, FitsTheLargestTime) {
+  using Unit = std::pair<std::string_view, double>;
+  EXPECT_EQ(UnitOf(Measured::kNs, 999'999), (Unit{"us", 1e3}));
+  EXPECT_EQ(UnitOf(Measured::kNs, 1'000'000), (Unit{"ms", 1e6}));
+  EXPECT_EQ(UnitOf(Measured::kNs, 10e9), (Unit{"s", 1e9}));
+  EXPECT_EQ(UnitOf(Measured::kUs, 5), (Unit{"us", 1}));
+  EXPECT_EQ(UnitOf(Measured::kUs, 20'000), (Unit{"ms", 1e3}));
+  EXPECT_EQ(UnitOf(Measured::kMs, 100'000), (Unit{"s", 1e3}));
 }
 
-TEST(StandardChart, DrawsBoxesWhereThereAreQuartiles) {
-  const auto chart = StandardChart(SheetWith({{"Type", Format::kText},
-                                              {"MinNs", Format::kInteger},
-                                              {"Q1Ns", Format::kInteger},
-                                              {"MedianNs", Format::kInteger},
-                                              {"Q3Ns", Format::kInteger},
-                                              {"MaxNs", Format::kInteger}}));
-  ASSERT_TRUE(chart);
-  EXPECT_EQ(chart->kind, Chart::Kind::kBoxes);
-  EXPECT_EQ(chart->values,
-            (std::vector<std::string>{"MinNs", "Q1Ns", "MedianNs", "Q3Ns", "MaxNs"}));
+TEST(ChartUnitOf, DrawsSharesAsPercent) {
+  EXPECT_EQ(UnitOf(Measured::kShare, 1).first, "%");
+  EXPECT_EQ(0.25 / UnitOf(Measured::kShare, 1).second, 25);
+  EXPECT_EQ(UnitOf(Measured::kPercent, 100).second, 1);
 }
 
-TEST(StandardChart, OfTextsAloneIsNone) {
-  EXPECT_FALSE(StandardChart(SheetWith({{"Rank", Format::kInteger}, {"Name", Format::kText}})));
-  EXPECT_FALSE(StandardChart(Sheet()));
-}
-
-TEST(ChartsOf, PrefersThoseOfTheReport) {
-  Report report;
-  report.sheets.push_back(SheetWith({{"Type", Format::kText}, {"SumNs", Format::kInteger}}));
-  ASSERT_EQ(ChartsOf(report).size(), 1u);
-  EXPECT_EQ(ChartsOf(report)[0].values, std::vector<std::string>{"SumNs"});
-  report.charts.push_back({Chart::Kind::kBars, "Times", "Type", {"Other"}});
-  ASSERT_EQ(ChartsOf(report).size(), 1u);
-  EXPECT_EQ(ChartsOf(report)[0].values, std::vector<std::string>{"Other"});
+TEST(LanesOf, HasTheUnitOfItsLength) {
+  const PageChart chart = LanesOf({.title = "Lanes", .begin = 5, .end = 2'000'000'005});
+  EXPECT_EQ(chart.title, "Lanes");
+  EXPECT_EQ(chart.unit, "ms");
 }
 
 }  // namespace

@@ -118,6 +118,58 @@ TEST(Html, ChartsHaveTheirNumbers) {
                   "\"tint\":\"compute\"},{\"name\":\"free\",\"values\":[1,null]}]");
 }
 
+// Only where the text says less; "" where there is no number.
+TEST(Html, HasValuesBesideRoundedTexts) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const std::string page = HtmlOf(OneSheet(
+      {{"Count", Format::kInteger},
+       {"Mean", Format::kDecimals3},
+       {"Time", Format::kDecimals2, 10, Side::kNeither, Unit::kNsShownAsUs},
+       {"Large", Format::kDecimals2}},
+      {{{std::int64_t{1234567}, 0.5, std::int64_t{1234567}, std::int64_t{1736410576409657781}}},
+       {{std::int64_t{-5}, 0.12345, NoNumber::kUnknown, std::int64_t{2}}},
+       {{std::int64_t{7}, infinite, std::int64_t{1500}, "text"}}}));
+  EXPECT_HAS_TEXT(page,
+                  "\"values\":{\"1\":[null,0.12345,\"\"],\"2\":[1234.567,\"\",null],"
+                  "\"3\":[\"1736410576409657781\",2,null]}");
+}
+
+TEST(Html, HasTheLevelsOfTrees) {
+  Report report = OneSheet({{"Name", Format::kText}}, {{{"all"}}, {{"part"}}});
+  report.sheets[0].rows = std::vector<Row>{{.cells = {"all"}}, {.cells = {"part"}, .indent = 1}};
+  report.screens.push_back({"", {"  Name", " ms"}, {{"step", "2"}, {"    part", "1"}}});
+  const std::string page = HtmlOf(report);
+  EXPECT_HAS_TEXT(page, "\"columns\":[[\"all\",\"part\"]],\"values\":{},\"levels\":[0,1]}");
+  EXPECT_HAS_TEXT(page,
+                  "\"headers\":[\"Name\", \"ms\"],\"numbers\":[],"
+                  "\"columns\":[[\"step\",\"part\"],[\"2\",\"1\"]],\"levels\":[0,2]}");
+}
+
+TEST(Html, ChartsHaveTheirPlaces) {
+  PageChart histogram{.kind = PageChart::Kind::kHistogram, .unit = "launches"};
+  histogram.at = {0, 1, 10};
+  histogram.unit_of_places = "us";
+  histogram.marks = {{9, "aten::item"}};
+  histogram.series = {{.name = "launches", .values = {3, 2}}};
+  PageChart lines = histogram;
+  lines.kind = PageChart::Kind::kLines;
+  PageChart heat{.kind = PageChart::Kind::kHeat, .labels = {"0"}, .own_scale = true};
+  PageChart distribution{.kind = PageChart::Kind::kDistribution, .labels = {"0"}};
+  Page page{.title = "Step"};
+  page.sections.push_back({.charts = {histogram, lines, heat, distribution}});
+  const std::string html = FormatPage(page);
+  const std::string places =
+      "\"unit\":\"launches\",\"at\":[0,1,10],\"unit_x\":\"us\","
+      "\"marks\":[{\"at\":9,\"label\":\"aten::item\"}],\"series\":[";
+  EXPECT_HAS_TEXT(html, "{\"kind\":\"histogram\",\"title\":\"\"," + places);
+  EXPECT_HAS_TEXT(html, "{\"kind\":\"lines\",\"title\":\"\"," + places);
+  EXPECT_HAS_TEXT(html,
+                  "\"kind\":\"heat\",\"title\":\"\",\"unit\":\"\",\"own_scale\":true,"
+                  "\"labels\":[\"0\"]");
+  EXPECT_HAS_TEXT(html,
+                  "\"kind\":\"distribution\",\"title\":\"\",\"unit\":\"\",\"labels\":[\"0\"]");
+}
+
 TEST(Html, PagesOfTextsAloneNeedNoScript) {
   const Page page{.title = "Nothing", .lead = {"nothing was found"}};
   EXPECT_EQ(FormatPage(page).find("<script"), std::string::npos);

@@ -66,6 +66,13 @@ std::string AdviceOf(const Finding& finding, Language language);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
 std::string GainText(const Diagnosis& diagnosis, const Finding& finding, Language language);
 /// "shapes of kernels", "shapes of kernels on rank 3": what was not recorded.
+/// True for ranks that a fault is about. Their steps show the cause, those of the others what it
+/// does.
+bool IsBlamed(const Diagnosis& diagnosis, RankId rank);
+/// The answer in one sentence: the first finding with what fixing it saves of the step, or that
+/// there is none. It names the cause, the ranks, the cost and its share.
+std::string VerdictText(const Diagnosis& diagnosis, Language language);
+
 std::string NeedsText(const NotJudged& row, Language language);
 /// "1 %": the share of the step that a finding saves at least.
 std::string LeastShareText(const Thresholds& thresholds);
