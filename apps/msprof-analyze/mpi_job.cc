@@ -125,7 +125,9 @@ class Collection {
   void AddOwn(const std::vector<fs::path>& files) {
     for (const fs::path& path : files) names_.insert(path.filename().string());
   }
-  bool IsEmpty() const { return names_.empty(); }
+  bool HasParts() const {
+    return std::ranges::any_of(names_, [](const auto& name) { return name.ends_with(".part"); });
+  }
 
   // Takes those of the next process that is done. Gives what is lost; empty: nothing.
   std::string AddNext(int processes) {
@@ -216,7 +218,8 @@ int MergeShares(const fs::path& directory, const Share& own, const MergeParts& m
   std::ranges::sort(lost);
   if (!lost.empty()) collection.RemoveOthers();
   try {
-    if (collection.IsEmpty() && own.failure) std::rethrow_exception(own.failure);
+    // Where the parts cannot be written nothing can be merged, whoever made them.
+    if (!collection.HasParts() && own.failure) std::rethrow_exception(own.failure);
     return merge(lost);
   } catch (...) {
     LogNotes(lost);

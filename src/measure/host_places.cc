@@ -170,7 +170,7 @@ CallSite CallSites::FindAt(const NestSpan& span) const {
   const auto of = [](const std::vector<std::int32_t>& of_row, std::int64_t row) {
     return row == Nesting::kNone ? std::int64_t{-1} : of_row[static_cast<std::size_t>(row)];
   };
-  const auto text_of = [](const std::vector<StringId>& texts, std::int64_t row) {
+  const auto text_of = [](const auto& texts, std::int64_t row) {
     return row < 0 ? StringId::kEmpty : texts[static_cast<std::size_t>(row)];
   };
   const std::int64_t innermost = frames_.FindEnclosing(span);

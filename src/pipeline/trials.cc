@@ -192,10 +192,15 @@ Found FoundInJob(const std::vector<std::vector<Trial>>& trials, std::size_t chec
   return Succeeds([&] { return FindsSomething(RecipeToTry(*recipe), parts); });
 }
 
-// What the facts refuse stays refused: rows alone may say less than the analysis is asked for.
-Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found in_job) {
+Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, Found in_job) {
   Verdict verdict = JudgeByFacts(check, facts);
-  if (!verdict.CannotRun() && !in_job.value_or(true)) {
+  if (verdict.CannotRun()) {
+    // Comparisons list what they cannot compare, too, so their rows prove nothing.
+    if (check.recipe == nullptr || check.recipe->empty_is_answer) return verdict;
+    const bool was_tried = facts.kind != CaptureKind::kGpu || check.recipe->tried_as.empty();
+    return was_tried && alone.value_or(false) ? Verdict() : verdict;
+  }
+  if (!in_job.value_or(true)) {
     verdict.ability = Ability::kCannotRun;
     if (verdict.lacks.empty())
       verdict.lacks.push_back({"nothing that it could show was recorded", ""});
@@ -222,7 +227,9 @@ std::vector<JudgedCapture> TryCaptures(const std::filesystem::path& directory,
     in_job.push_back(FoundInJob(trials, i));
   for (RankIndex rank; rank < ranks.size(); ++rank) {
     for (std::size_t i = 0; i < in_job.size(); ++i) {
-      judged[rank].verdicts.push_back(Judged(AllAnalyzerChecks()[i], ranks[rank], in_job[i]));
+      judged[rank].verdicts.push_back(Judged(AllAnalyzerChecks()[i], ranks[rank],
+                                             trials[rank].empty() ? Found() : trials[rank][i].alone,
+                                             in_job[i]));
     }
   }
   return judged;

@@ -150,8 +150,9 @@ Page PageOf(const Report& report, std::string title) {
     answer.lines.erase(answer.lines.begin());
     page.sections.push_back(std::move(answer));
     screen.lines.clear();
-  } else if (std::string verdict = TakeFirstSentence(screen.lines); !verdict.empty()) {
-    page.lead.push_back(std::move(verdict));
+  } else if (report.story.empty()) {
+    if (std::string verdict = TakeFirstSentence(screen.lines); !verdict.empty())
+      page.lead.push_back(std::move(verdict));
   }
   if (!report.story.empty()) {
     PageSection changes{

@@ -203,7 +203,7 @@ class Columns(Documents):
 
         def unit(key):
             _, stated, meaning = rows[key].removesuffix(" |").split(" | ", 2)
-            found = self.UNIT.search(meaning)
+            found = self.UNIT.search(meaning) or (["", "bytes"] if meaning.startswith("Bytes ") else None)
             return stated.strip() or (found[1] if found else "share" if key in self.SHARES else self.COUNTED.get(key))
 
         charts = [self.CHART.fullmatch(line) for line in section.split("\n") if line.startswith("Chart, ")]

@@ -64,7 +64,7 @@ HEADLINES = {
     "compile": "operators are compiled in the step",
 }
 HEADLINE_TOLERANCE = 0.2
-MEMORY = "13M"
+MEMORY = "11500k"
 GAIN_TOLERANCE = 0.05
 
 

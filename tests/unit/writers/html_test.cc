@@ -37,9 +37,9 @@ TEST(Html, AnswersFirst) {
   ExpectWellFormed(page);
   std::size_t last = 0;
   for (const char* text :
-       {"<h1>times</h1>", "<p class=\"answer\">end to end: +3 ms</p>", "rank 3 is late",
-        "  +2 ms MatMul", "--edge:var(--high)", "graph 1 (host)", "saves up to 2.500 ms",
-        "the host waits", "Sheet (1 row)", "<li>no steps</li>",
+       {"<h1>times</h1>", "<p class=\"answer\">end to end: +3 ms</p>", "  +2 ms MatMul",
+        "--edge:var(--high)", "graph 1 (host)", "saves up to 2.500 ms", "the host waits",
+        "Sheet (1 row)", "rank 3 is late", "<li>no steps</li>",
         "\"columns\":[[\"MatMul\"],[\"1,234.500\"]]"}) {
     const std::size_t at = page.find(text);
     ASSERT_NE(at, std::string::npos) << text;
@@ -59,18 +59,47 @@ TEST(Html, HoldsAllRowsOfLongSheets) {
   EXPECT_HAS_TEXT(page, "{\"of\":[\"same\"],\"at\":[0,0,");
 }
 
-// The first rows of lists, in the unit of their columns. Names and other units are not drawn.
-TEST(Html, DrawsSheets) {
-  Report report = OneSheet({{"Rank", Format::kInteger},
-                            {"stepId", Format::kInteger},
-                            {"Time", Format::kDecimals3, 10, Side::kNeither, Unit::kNsShownAsUs},
-                            {"Share", Format::kPercent}},
-                           {{{std::int64_t{3}, std::int64_t{7}, std::int64_t{1500}, 0.5}},
-                            {{std::int64_t{4}, std::int64_t{7}, std::int64_t{2500}, 0.25}}});
-  report.sheets[0].look = Look::kList;
-  EXPECT_HAS_TEXT(HtmlOf(report),
-                  "\"unit\":\"us\",\"label\":\"Rank\",\"labels\":[\"3, step 7\",\"4, step 7\"],"
-                  "\"series\":[{\"name\":\"Time\",\"values\":[1.5,2.5]}]");
+Sheet TimesOfRanks() {
+  Sheet sheet =
+      OneSheet({{"rank", Format::kInteger},
+                {"step", Format::kInteger},
+                {"busyNs", Format::kInteger},
+                {"startNs", Format::kInteger}},
+               {{{std::int64_t{3}, std::int64_t{7}, std::int64_t{1'500'000}, std::int64_t{9}}},
+                {{std::int64_t{4}, std::int64_t{7}, std::int64_t{2'500'000}, std::int64_t{9}}},
+                {{std::int64_t{4}, std::int64_t{8}, std::int64_t{4'500'000}, std::int64_t{9}}}})
+          .sheets[0];
+  sheet.look = Look::kList;
+  return sheet;
+}
+
+TEST(Html, DrawsTheChartsThatSheetsDeclare) {
+  Report report;
+  report.sheets = {TimesOfRanks()};
+  EXPECT_EQ(HtmlOf(report).find("\"series\""), std::string::npos);  // nothing is guessed
+  report.sheets[0].charts = {{.kind = Chart::Kind::kBars,
+                              .title = "Busy",
+                              .labels = {"rank"},
+                              .values = {{"busyNs", Tint::kCompute}},
+                              .measured = Measured::kNs,
+                              .same = Chart::SameLabel::kMean,
+                              .order = Chart::Order::kLargestFirst,
+                              .culprits = {"3"}}};
+  EXPECT_HAS_TEXT(
+      HtmlOf(report),
+      "\"title\":\"Busy\",\"unit\":\"ms\",\"label\":\"rank\",\"labels\":[\"3, culprit\",\"4\"],"
+      "\"series\":[{\"name\":\"busy\",\"values\":[1.5,3.5],\"tint\":\"compute\"}]");
+}
+
+TEST(Html, SaysTheFirstSentenceOfTheScreenFirst) {
+  Report report;
+  report.lines = {
+      "rank 3 holds up the others: it computes 7.53 ms a step, they 5.01 (+50 %, mostly",
+      "  vector); they wait 2.02 ms for it", "  rank  ms"};
+  const std::string page = HtmlOf(report);
+  EXPECT_HAS_TEXT(page, "mostly vector); they wait 2.02 ms for it</p>");
+  EXPECT_HAS_TEXT(page, "<summary>As on the terminal</summary>");
+  EXPECT_HAS_TEXT(page, "<pre>  rank  ms\n</pre>");
 }
 
 TEST(Html, SaysWhatWasAnalysed) {

@@ -41,9 +41,7 @@ TEST(WriteMarkdown, GoesFromTheStoryToTheNotes) {
   report.screens = {{"Times", {"", "E2E"}, {{"NPU", "1s"}}}};
   report.notes = {"no database"};
   EXPECT_EQ(MarkdownOf(report),
-            "## What changed most\n"
-            "\n"
-            "- slower\n"
+            "**slower**\n"
             "\n"
             "## Times\n"
             "\n"

@@ -59,8 +59,13 @@ TEST(ProblemSheets, HaveTheColumnsOfThePythonToolFirst) {
 TEST(ProblemSheets, KernelsOfManyRanksAreTheLongestOfEach) {
   MadeSheets made;
   KernelList& kernels = made.part.analyzers.on_some_cores;
-  kernels = {.count = 700};
-  for (TimeNs dur = 600; dur > 0; --dur) kernels.rows.push_back({.name = "k", .dur = dur});
+  kernels = {};
+  kernels.count = 700;
+  for (TimeNs dur = 600; dur > 0; --dur) {
+    KernelRow& kernel = kernels.rows.emplace_back();
+    kernel.name = "k";
+    kernel.dur = dur;
+  }
   const auto report_of = [&](std::size_t ranks) {
     Report report;
     report.ranks = {0, 1};
