@@ -31,7 +31,7 @@ def of_rank(table, column, rank):
     return table[table[column] == rank]
 
 
-def labelled(table, labels, columns, same, order, most):
+def labelled(table, labels, columns, kind, same, order, most):
     """The columns by what the labels say: rows of one label as their sum or mean, the largest first if asked for."""
     rows = table[columns].apply(pd.to_numeric, errors="coerce")
     rows.index = table[labels].astype(str).agg(", ".join, axis=1)
@@ -39,7 +39,8 @@ def labelled(table, labels, columns, same, order, most):
         rows = rows.groupby(level=0, sort=False).agg(same)
     rows = rows.dropna(how="all")
     if order == "largest":
-        rows = rows.loc[rows.sum(axis=1).sort_values(ascending=False, kind="stable").index]
+        size = rows[columns[2]] if kind == "boxes" else rows.sum(axis=1)
+        rows = rows.loc[size.sort_values(ascending=False, kind="stable").index]
     elif order == "farthest":
         rows = rows.loc[(rows - rows.median()).abs().sum(axis=1).sort_values(ascending=False, kind="stable").index]
     return rows.head(most)
@@ -47,7 +48,7 @@ def labelled(table, labels, columns, same, order, most):
 
 def plot(table, title, labels, columns, unit, kind="bars", same="never", order="written", most=40):
     """A chart of the table. kind: bars, stacked, or boxes of five columns (least, quartiles, most)."""
-    rows = labelled(table, labels, columns, same, order, most)
+    rows = labelled(table, labels, columns, kind, same, order, most)
     if plt is None or rows.empty:
         return
     if kind == "boxes":

@@ -198,19 +198,22 @@ class Notebook(OfJob):
         self.run_recipe(BOTH, "--export_type", "notebook")
         plots = 0
         for folder in ("HcclSum", "SlowRankAnalysis"):
-            tables = {}
 
             def read_csv(path, folder=folder):
                 with open(self.results / folder / path, newline="", encoding="utf-8") as file:
                     return next(csv.reader(file))
 
-            def plot(table, label, columns, tables=tables):
+            def plot(table, title, labels, columns, unit, **how):
                 nonlocal plots
                 plots += 1
-                self.assertLessEqual({label, *columns}, {*table})
+                self.assertTrue(title and unit and how)
+                self.assertLessEqual({*labels, *columns}, {*table})
+
+            def plot_heat(table, title, label, across, column, unit, **how):
+                plot(table, title, [label, across], [column], unit, **how)
 
             scope = {"pd": type("pd", (), {"read_csv": staticmethod(read_csv)}), "Path": str, "of_rank": None,
-                     "plot_boxes": plot, "plot_bars": plot}
+                     "plot": plot, "plot_heat": plot_heat}
             cells = ["".join(cell["source"]) for cell in self.notebook(folder)["cells"] if cell["cell_type"] == "code"]
             for cell in cells[1:]:  # the first one has the helpers
                 exec(cell, scope)  # noqa: S102: what the tool wrote
