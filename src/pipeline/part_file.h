@@ -112,7 +112,7 @@ Content TakeSealed(std::string_view& text) {
   return FromBytes<Content>(TakeSealedText(Content::kMark, text));
 }
 
-/// Throws Error (kCorrupt) for a text that is no list.
+/// Throws Error (kCorrupt) for any other text.
 JobFile JobFileIn(std::string_view text);
 /// The same of a file; throws Error (kInput) for those that cannot be read, too.
 JobFile ReadJobFile(const std::filesystem::path& path);

@@ -83,7 +83,7 @@ void PartPlaces::AddPacked(const fs::path& file) {
   }
 }
 
-// What a list is of is told by its content.
+// The content of a list says which recipe it is for.
 bool PartPlaces::IsWanted(std::string_view name) const {
   return name.ends_with(kJobEnding) ||
          (name.ends_with(kPartEnding) && wanted_.contains(RecipeOf(name)));

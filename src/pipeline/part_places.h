@@ -116,7 +116,7 @@ std::vector<ReadList> ReadLists(const PartPlaces& places, std::vector<std::strin
 /// The recipe by the name of a part or a list.
 std::string_view RecipeOf(std::string_view name);
 
-/// Throws Error (kInput): of some parts of a recipe, given by name, there is no list.
+/// Throws Error (kInput) for parts of a recipe, given by name, that no list names.
 [[noreturn]] void FailForList(const std::filesystem::path& directory, std::string_view recipe,
                               const std::vector<std::string>& parts);
 

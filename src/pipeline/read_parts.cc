@@ -251,7 +251,7 @@ class UnusedParts {
 
   void Add(const std::string& name) { names_.push_back(name); }
 
-  /// Empty: there are none.
+  /// May be empty.
   std::string Note() const {
     if (names_.empty()) return "";
     if (!lacks_lists_) RequireTheirLists();

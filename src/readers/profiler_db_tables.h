@@ -63,7 +63,7 @@ struct DbInput {
   DbStrings& strings;
   RankTrace& trace;
   Tables wanted{};                      ///< the functions below read no more
-  KernelRows ahead{};                   ///< what of it was read already
+  KernelRows ahead{};                   ///< what was read already
   std::optional<io::KeptRows> tasks{};  ///< see TasksOf()
   /// The device whose work is read, where TASK has that of several.
   std::optional<std::int64_t> own_device{};

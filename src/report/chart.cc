@@ -65,6 +65,39 @@ ChartUnit ChartUnitOf(Measured measured, double largest) {
   return {"count", 1};
 }
 
+Chart LargestBars(std::string title, std::vector<std::string> labels,
+                  std::vector<ChartedColumn> values, Measured measured, Chart::SameLabel same) {
+  return {.kind = Chart::Kind::kBars,
+          .title = std::move(title),
+          .labels = std::move(labels),
+          .values = std::move(values),
+          .measured = measured,
+          .same = same,
+          .order = Chart::Order::kLargestFirst};
+}
+
+Chart BoxesOf(std::string title, std::vector<std::string> labels,
+              const std::array<const char*, 5>& columns) {
+  Chart chart{.kind = Chart::Kind::kBoxes,
+              .title = std::move(title),
+              .labels = std::move(labels),
+              .measured = Measured::kNs,
+              .order = Chart::Order::kLargestFirst};
+  for (const char* column : columns) chart.values.push_back({column});
+  return chart;
+}
+
+Chart HeatOf(std::string title, std::string label, std::string across, ChartedColumn value,
+             Measured measured, Chart::SameLabel same) {
+  return {.kind = Chart::Kind::kHeat,
+          .title = std::move(title),
+          .labels = {std::move(label)},
+          .values = {std::move(value)},
+          .measured = measured,
+          .same = same,
+          .across = std::move(across)};
+}
+
 PageChart LanesOf(Timeline timeline) {
   const TimeNs length = timeline.end - timeline.begin;
   PageChart chart{

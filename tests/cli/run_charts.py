@@ -14,17 +14,13 @@ import re
 import sys
 
 from cli import Cli, main
+from page_charts import DECLARED, charts_in, keys_in
 from recipe_runs import job_for, required_options
 from same_tables import recipes_of
 
-DECLARED = re.compile(r"Chart, (\w+): (.*)\. Labels (.*); values (.*) in (.*); rows of one label: (\w+); order: (\w+)\.")
 # How many of the unit in which the rows have their numbers are one of the unit of the axis.
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 OF_AXIS = {("bytes", "MB"): 1e6, ("bytes", "GB"): 1e9, ("percent", "%"): 1, ("share", "%"): 0.01}
-
-
-def keys_in(text):
-    return re.findall(r"`([^`]+)`", text)
 
 
 def is_number(value):
@@ -57,8 +53,7 @@ class Charts(Cli):
 
     def drawn(self, name):
         (page,) = self.exported(name, "html").rglob("*.html")
-        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
-        return json.loads(data[1])["charts"] if data else []
+        return charts_in(page)
 
     def check_numbers(self, chart, declared, rows):
         """Of stacked charts and bars, whose rows are all drawn: the numbers of each label."""

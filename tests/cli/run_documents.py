@@ -17,10 +17,13 @@ import sys
 from cli import Cli, DOCS, main
 from formats import check_document
 from recipe_runs import job_for, required_options
+from page_charts import DECLARED, keys_in
 from same_tables import recipes_of
 from steps import write_capture
 
 # Options with which compare makes every sheet that it can.
+# How many columns charts of these kinds draw; others draw as many as they like.
+COLUMNS_OF = {"boxes": 5, "heat": 1}
 EVERY_SHEET = [[], ["--disable_module"], ["--enable_kernel_compare", "--use_kernel_type"]]
 TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
 SERVERS = {"base": "serving_base.json", "comparison": "serving_new.json"}
@@ -190,7 +193,6 @@ class Columns(Documents):
         texts = [path.read_text(encoding="utf-8") for path in self.out.rglob("*_columns.md")]
         return [section for text in texts for section in re.split(r"(?m)^(?=### )", text)[1:]]
 
-    CHART = re.compile(r"Chart, (\w+): (.*)\. Labels (.*); values (.*) in (.*); rows of one label: (\w+); order: (\w+)\.")
     # What the meaning of a column says of its unit, where the column of units is empty.
     UNIT = re.compile(r"\bin (ns|us|ms|bytes|percent|GB/s|MHz)\b")
     # Columns whose meaning does not say it.
@@ -206,18 +208,18 @@ class Columns(Documents):
             found = self.UNIT.search(meaning) or (["", "bytes"] if meaning.startswith("Bytes ") else None)
             return stated.strip() or (found[1] if found else "share" if key in self.SHARES else self.COUNTED.get(key))
 
-        charts = [self.CHART.fullmatch(line) for line in section.split("\n") if line.startswith("Chart, ")]
+        charts = [DECLARED.fullmatch(line) for line in section.split("\n") if line.startswith("Chart, ")]
         for chart in charts:
             self.assertIsNotNone(chart, section)
             kind, title, labels, values, measured, same, order = chart.groups()
-            for key in re.findall(r"`([^`]+)`", values):
+            for key in keys_in(values):
                 self.assertEqual(unit(key), measured, f"{title}: {key} is of another unit, or says none")
                 meaning = rows[key].rsplit(" | ", 1)[-1]
                 self.assertNotRegex(meaning, r"^(Start|End|When|The (rank|step)\b|Number given|Id\b)", f"{title}: {key} is no amount")
                 self.assertNotRegex(key, r"(^|_)(id|rank|index|timestamp)$", f"{title}: {key} is no amount")
             self.assertIn("`", labels, title)
-            self.assertEqual(len(re.findall("`", values)) // 2, 5 if kind == "boxes" else 1 if kind == "heat" else
-                             len(re.findall("`", values)) // 2)
+            if kind in COLUMNS_OF:
+                self.assertEqual(len(keys_in(values)), COLUMNS_OF[kind], title)
         return charts
 
     def sections(self):

@@ -19,13 +19,8 @@ from pathlib import Path
 from browser import PageTests
 from cli import main
 from captures import build_database
+from page_charts import charts_in
 from memory_runs import BEFORE_KB, WEIGHT_KB, Run
-
-
-def charts_in(page):
-    """What the script draws from."""
-    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
-    return json.loads(data[1])["charts"]
 
 
 def chart_of(page, title):

@@ -134,7 +134,7 @@ class KeyedRows {
   KeptRows rows_;
   std::vector<std::int64_t> keys_;
   std::vector<std::size_t> places_;  // by the order of the keys; empty: that of the rows
-  std::size_t next_ = 0;             // the key that was found last
+  std::size_t next_ = 0;             // behind the key that was found last
 };
 
 }  // namespace mpa::io

@@ -46,7 +46,7 @@ class CallSites {
   std::string Of(const Piece& piece) const { return Line(Find(piece)); }
   /// The same around a time of a thread, in host time.
   std::string At(const NestSpan& span) const { return Line(FindAt(span)); }
-  /// The line of the site that Find() gives, for who looks at many pieces.
+  /// Of() in two steps: many pieces have the same site, whose line is made once.
   CallSite Find(const Piece& piece) const;
   std::string Line(const CallSite& site) const;
   /// False: neither functions nor stacks are recorded.

@@ -60,7 +60,7 @@ class Nesting {
   std::span<const std::uint32_t> Children(std::size_t span) const {
     return {children_.data() + child_begin_[span], child_begin_[span + 1] - child_begin_[span]};
   }
-  /// Frees the memory of the trees: from now on spans are found and looked at, no more.
+  /// Frees the memory of the trees. After that, spans can only be found and looked at.
   void ForgetTrees();
   /// How many spans outlive one in which they begin; marks do not count.
   std::int64_t Crossings() const { return crossings_; }

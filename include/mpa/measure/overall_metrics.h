@@ -107,7 +107,7 @@ struct OverallMetrics {
 /// AnalysedActivitiesOf() and LargestMemorySample().
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {},
                               bool compat = false);
-/// The same for who knows the clock of the rank already.
+/// The same with the clock of the rank, for callers that have it.
 OverallMetrics ComputeOverall(const RankTrace& trace, const HostClock& clock,
                               const KernelMasks& masks = {}, bool compat = false);
 

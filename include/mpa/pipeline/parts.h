@@ -64,9 +64,9 @@ struct PartSet {
 /// Reads the parts of these recipes, loose and packed, in the order in which the command that made
 /// them named them; recipes without parts are left out. Ranks whose part is missing, damaged or of
 /// another version of the program, and parts of no rank of the job, are named in the notes; a rank
-/// without a part makes its set partial. Throws Error (kInput) if there are no parts, two are of
-/// one rank, or a recipe has parts with different arguments or without a list of the ranks of all
-/// shares. `reduce_bytes`: see ClusterRequest.
+/// without a part makes its set partial. Throws Error (kInput) without any part, for two parts of
+/// one rank, and for a recipe whose parts have different arguments or lack the list of the ranks of
+/// all shares. `reduce_bytes`: see ClusterRequest.
 std::vector<PartSet> ReadParts(const std::vector<std::filesystem::path>& directories,
                                const std::vector<PartSelection>& wanted,
                                std::int64_t reduce_bytes = 0);

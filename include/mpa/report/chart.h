@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -71,6 +72,19 @@ struct Chart {
   /// Rows with this text in this column alone. Empty: all.
   std::string only_in{}, only{};
 };
+
+/// Bars, those of the largest sums first.
+Chart LargestBars(std::string title, std::vector<std::string> labels,
+                  std::vector<ChartedColumn> values, Measured measured,
+                  Chart::SameLabel same = Chart::SameLabel::kNever);
+/// A box of the durations of each label, those with the longest median first. `columns`: the least,
+/// the quartiles and the most, in ns.
+Chart BoxesOf(std::string title, std::vector<std::string> labels,
+              const std::array<const char*, 5>& columns = {"MinNs", "Q1Ns", "MedianNs", "Q3Ns",
+                                                           "MaxNs"});
+/// A cell for each label and each value of the column `across`.
+Chart HeatOf(std::string title, std::string label, std::string across, ChartedColumn value,
+             Measured measured, Chart::SameLabel same);
 
 /// "stacked", "mean", "largest".
 std::string_view NameOf(Chart::Kind kind);

@@ -137,14 +137,11 @@ Sheet EmptyComparison(RankId rank) {
              "Time of the module on the NPU divided by that on the GPU.");
   add_module("(NPU-GPU,us) Module Time Diff", Format::kDecimals3,
              "Time of the module on the NPU minus that on the GPU, in us.");
-  sheet.charts = {{.kind = Chart::Kind::kBars,
-                   .title = "Kernel time of the modules on both devices, " + RankText(rank),
-                   .labels = {"(NPU) Parent Module", "(NPU) Module"},
-                   .values = {{"(NPU) Total Kernel Duration(us)", Tint::kCompute},
-                              {"(GPU) Total Kernel Duration(us)", Tint::kBase}},
-                   .measured = Measured::kUs,
-                   .same = Chart::SameLabel::kSum,
-                   .order = Chart::Order::kLargestFirst}};
+  sheet.charts = {LargestBars("Kernel time of the modules on both devices, " + RankText(rank),
+                              {"(NPU) Parent Module", "(NPU) Module"},
+                              {{"(NPU) Total Kernel Duration(us)", Tint::kCompute},
+                               {"(GPU) Total Kernel Duration(us)", Tint::kBase}},
+                              Measured::kUs, Chart::SameLabel::kSum)};
   return sheet;
 }
 

@@ -315,16 +315,12 @@ void AddMatrixSheet(const std::shared_ptr<const LinkSums>& sums, Report& report)
   report.sources.push_back(sums);
   const auto of_links = [](std::string title, const char* column, Measured measured,
                            Chart::SameLabel same) {
-    return Chart{.kind = Chart::Kind::kHeat,
-                 .title = std::move(title),
-                 .labels = {"src_rank"},
-                 .values = {{column, Tint::kTransfer}},
-                 .measured = measured,
-                 .same = same,
-                 .across = "dst_rank",
-                 .without_same = true,
-                 .only_in = "hccl_op_name",
-                 .only = std::string(kTotal)};
+    Chart chart =
+        HeatOf(std::move(title), "src_rank", "dst_rank", {column, Tint::kTransfer}, measured, same);
+    chart.without_same = true;
+    chart.only_in = "hccl_op_name";
+    chart.only = kTotal;
+    return chart;
   };
   AddMadeSheet("ClusterCommunicationMatrix", LinkColumns(false), known,
                "cluster_communication_matrix", report,

@@ -294,18 +294,10 @@ void AddSheets(const std::vector<SlowRun>& found, const std::vector<ExplainedOp>
                  {"communication_bottleneck_last", kPlain});
   ItemSheet late("CommunicationBottleneckLateRanks", LateInOpsColumns(),
                  {"communication_bottleneck_late_ranks", kPlain});
-  list.sheet.charts = {{.kind = Chart::Kind::kBars,
-                        .title = "The longest communication operators",
-                        .labels = {"communicationOp"},
-                        .values = {{"duration(us)", Tint::kUnsplit}},
-                        .measured = Measured::kUs,
-                        .order = Chart::Order::kLargestFirst}};
-  late.sheet.charts = {{.kind = Chart::Kind::kBars,
-                        .title = "How long these operators waited for the ranks that came last",
-                        .labels = {"ranks", "state"},
-                        .values = {{"lateNs", Tint::kWait}},
-                        .measured = Measured::kNs,
-                        .order = Chart::Order::kLargestFirst}};
+  list.sheet.charts = {LargestBars("The longest communication operators", {"communicationOp"},
+                                   {{"duration(us)", Tint::kUnsplit}}, Measured::kUs)};
+  late.sheet.charts = {LargestBars("How long these operators waited for the ranks that came last",
+                                   {"ranks", "state"}, {{"lateNs", Tint::kWait}}, Measured::kNs)};
   const RankIndex rank = BeginRank(target, report);
   for (const SlowRun& item : found) list.Add(item, rank);
   for (const ExplainedOp& item : ops) last.Add(item, rank);

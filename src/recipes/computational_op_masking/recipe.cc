@@ -227,13 +227,10 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, OutputS
   if (wanted.sheets) {
     ItemSheet list("ComputationalOperatorMaskingLinearity", MaskingColumns(),
                    {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
-    list.sheet.charts = {{.kind = Chart::Kind::kHeat,
-                          .title = "Share of communication that nothing hides, mean of the steps",
-                          .labels = {"rankId"},
-                          .values = {{"ratioOfUnmaskedCommunication", Tint::kUnsplit}},
-                          .measured = Measured::kShare,
-                          .same = Chart::SameLabel::kMean,
-                          .across = "parallelType"}};
+    list.sheet.charts = {HeatOf("Share of communication that nothing hides, mean of the steps",
+                                "rankId", "parallelType",
+                                {"ratioOfUnmaskedCommunication", Tint::kUnsplit}, Measured::kShare,
+                                Chart::SameLabel::kMean)};
     for (const auto& [id, part] : ranks) {
       const RankIndex rank = BeginRank(id, report);
       for (const SetInStep& row : part.rows) {

@@ -292,20 +292,16 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
   if (wanted.sheets) {
     ItemSheet list("FreeAnalysis", IdleColumns(compat),
                    {"free_analysis", TextFile::Unit::kAsTheyAre});
-    list.sheet.charts = {{.kind = Chart::Kind::kBars,
-                          .title = "The longest free times by their reason, all ranks",
-                          .labels = {"reason"},
-                          .values = {{"duration(us)", Tint::kFree}},
-                          .measured = Measured::kUs,
-                          .same = Chart::SameLabel::kSum,
-                          .order = Chart::Order::kLargestFirst},
-                         {.kind = Chart::Kind::kBars,
-                          .title = "The longest free times of each rank together",
-                          .labels = {"rankId"},
-                          .values = {{"duration(us)", Tint::kFree}},
-                          .measured = Measured::kUs,
-                          .same = Chart::SameLabel::kSum,
-                          .of_ranks = true}};
+    list.sheet.charts = {
+        LargestBars("The longest free times by their reason, all ranks", {"reason"},
+                    {{"duration(us)", Tint::kFree}}, Measured::kUs, Chart::SameLabel::kSum),
+        {.kind = Chart::Kind::kBars,
+         .title = "The longest free times of each rank together",
+         .labels = {"rankId"},
+         .values = {{"duration(us)", Tint::kFree}},
+         .measured = Measured::kUs,
+         .same = Chart::SameLabel::kSum,
+         .of_ranks = true}};
     AddRowsOfRanks(ranks, &IdleOfRank::longest, std::move(list), report);
   }
   AddNotes(ranks, report);

@@ -288,21 +288,13 @@ void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
                         {"tail"}},
              .measured = Measured::kNs,
              .same = Chart::SameLabel::kSum}});
-  AddSheet("HEAD_SUMMARY", SummaryColumns(), &HeadPart::summary, ranks, report,
-           {{.kind = Chart::Kind::kBars,
-             .title = "How long each segment of a call takes: median, 90th percentile",
-             .labels = {"rankId", "scope", "phase", "segment"},
-             .values = {{"p50"}, {"p90"}},
-             .measured = Measured::kNs,
-             .order = Chart::Order::kLargestFirst}});
+  AddSheet(
+      "HEAD_SUMMARY", SummaryColumns(), &HeadPart::summary, ranks, report,
+      {LargestBars("How long each segment of a call takes: median, 90th percentile",
+                   {"rankId", "scope", "phase", "segment"}, {{"p50"}, {"p90"}}, Measured::kNs)});
   AddSheet("HEAD_CHILD", ChildColumns(), &HeadPart::children, ranks, report,
-           {{.kind = Chart::Kind::kBars,
-             .title = "What runs within the segments, all calls",
-             .labels = {"segment", "name"},
-             .values = {{"total"}},
-             .measured = Measured::kNs,
-             .same = Chart::SameLabel::kSum,
-             .order = Chart::Order::kLargestFirst}});
+           {LargestBars("What runs within the segments, all calls", {"segment", "name"},
+                        {{"total"}}, Measured::kNs, Chart::SameLabel::kSum)});
   AddSheet("HEAD_ADVICE", AdviceColumns(), &HeadPart::advice, ranks, report);
 }
 

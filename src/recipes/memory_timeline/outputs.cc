@@ -192,20 +192,12 @@ void AddSheets(const Ranks& ranks, Report& report) {
   ItemSheet steps("MemoryByStep", StepColumns());
   ItemSheet growth("MemoryGrowth", LeakColumns());
   ItemSheet points("MemoryOverTime", PointColumns());
-  peak.sheet.charts = {{.kind = Chart::Kind::kBars,
-                        .title = "What is held at the peak, by where it is allocated",
-                        .labels = {"callSite", "operator"},
-                        .values = {{"bytes"}},
-                        .measured = Measured::kBytes,
-                        .same = Chart::SameLabel::kSum,
-                        .order = Chart::Order::kLargestFirst}};
-  growth.sheet.charts = {{.kind = Chart::Kind::kBars,
-                          .title = "What grows from step to step, by where it is allocated",
-                          .labels = {"callSite", "operator"},
-                          .values = {{"stillHeldBytes"}},
-                          .measured = Measured::kBytes,
-                          .same = Chart::SameLabel::kSum,
-                          .order = Chart::Order::kLargestFirst}};
+  peak.sheet.charts = {LargestBars("What is held at the peak, by where it is allocated",
+                                   {"callSite", "operator"}, {{"bytes"}}, Measured::kBytes,
+                                   Chart::SameLabel::kSum)};
+  growth.sheet.charts = {LargestBars("What grows from step to step, by where it is allocated",
+                                     {"callSite", "operator"}, {{"stillHeldBytes"}},
+                                     Measured::kBytes, Chart::SameLabel::kSum)};
   for (const auto& [id, part] : ranks) {
     if (!part.peak) continue;
     const RankIndex rank = BeginRank(id, report);

@@ -97,13 +97,9 @@ void AddSheet(const std::vector<StatisticOfRank>& parts, Report& report) {
   }
   ItemSheet list("ModuleStatistic", std::move(columns));
   list.sheet.of_rank = {"module_statistic", "Sheet1"};
-  list.sheet.charts = {{.kind = Chart::Kind::kBars,
-                        .title = "Kernel time of the modules, without those within, all ranks",
-                        .labels = {"parentModule", "module"},
-                        .values = {{"totalKernelDuration(ns)", Tint::kCompute}},
-                        .measured = Measured::kNs,
-                        .same = Chart::SameLabel::kSum,
-                        .order = Chart::Order::kLargestFirst}};
+  list.sheet.charts = {LargestBars(
+      "Kernel time of the modules, without those within, all ranks", {"parentModule", "module"},
+      {{"totalKernelDuration(ns)", Tint::kCompute}}, Measured::kNs, Chart::SameLabel::kSum)};
   AddRowsOfRanks(parts, &mpa::ModuleStatistic::rows, std::move(list), report);
 }
 

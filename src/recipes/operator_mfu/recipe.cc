@@ -180,14 +180,11 @@ void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& repo
   auto modules =
       ListOf("ModuleMFU", ModuleTableColumns(with_mfu), {"operator_mfu_module", "Sheet1"});
   auto shares = ListOf("MFUSummary", ShareColumns(), {"operator_mfu_summary", "Summary"});
-  auto wastes = ListOf("MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"},
-                       {{.kind = Chart::Kind::kBars,
-                         .title = "Kernel time beyond what the peak allows, all ranks",
-                         .labels = {"op_type", "input_shapes", "compute_type"},
-                         .values = {{"wasted(ns)", Tint::kCompute}},
-                         .measured = Measured::kNs,
-                         .same = Chart::SameLabel::kSum,
-                         .order = Chart::Order::kLargestFirst}});
+  auto wastes = ListOf(
+      "MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"},
+      {LargestBars("Kernel time beyond what the peak allows, all ranks",
+                   {"op_type", "input_shapes", "compute_type"}, {{"wasted(ns)", Tint::kCompute}},
+                   Measured::kNs, Chart::SameLabel::kSum)});
   for (const auto& [id, part] : parts) {
     const RankIndex rank = BeginRank(id, report);
     for (const OperatorMfuRow& row : part.kernels) kernels.Add({id, &row}, rank);

@@ -235,13 +235,9 @@ void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& account
                                     {"freeNs", Tint::kFree}},
                          .measured = Measured::kNs,
                          .same = Chart::SameLabel::kMean}};
-  bubbles.sheet.charts = {{.kind = Chart::Kind::kBars,
-                           .title = "Times in which no role runs, by what lies around them",
-                           .labels = {"before", "behind"},
-                           .values = {{"durationNs", Tint::kFree}},
-                           .measured = Measured::kNs,
-                           .same = Chart::SameLabel::kSum,
-                           .order = Chart::Order::kLargestFirst}};
+  bubbles.sheet.charts = {LargestBars("Times in which no role runs, by what lies around them",
+                                      {"before", "behind"}, {{"durationNs", Tint::kFree}},
+                                      Measured::kNs, Chart::SameLabel::kSum)};
   for (const IterationAccount& account : accounts) {
     iterations.Add(account);
     for (const RoleAccount& role : account.roles) roles.Add({&account, &role});

@@ -97,12 +97,8 @@ std::vector<const LinkClass*> Farthest(const LinkClasses& classes, std::size_t m
 void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
                    const std::vector<const LinkClass*>& top, Report& report) {
   ItemSheet sums("SlowLinkSum", LinkSumColumns(), {"slow_link_sum"});
-  sums.sheet.charts = {{.kind = Chart::Kind::kBoxes,
-                        .title = "How long transfers of equal kind, ranks and size took",
-                        .labels = {"opTypeRelatedRanksDataSize"},
-                        .values = {{"MinNs"}, {"Q1Ns"}, {"MedianNs"}, {"Q3Ns"}, {"MaxNs"}},
-                        .measured = Measured::kNs,
-                        .order = Chart::Order::kLargestFirst}};
+  sums.sheet.charts = {BoxesOf("How long transfers of equal kind, ranks and size took",
+                               {"opTypeRelatedRanksDataSize"})};
   ItemSheet ops("SlowLinkOps", LinkColumns(), {"slow_link_ops"});
   for (const LinkClass* same : top) {
     sums.Add({same, same->stats, ranks[same->Longest().member.rank].rank,

@@ -145,12 +145,9 @@ void AddLateSheets(const Findings& findings, const Lateness& lateness, Report& r
                          .counted = "collectives",
                          .order = Chart::Order::kLargestFirst,
                          .of_ranks = true}};
-  late.sheet.charts = {{.kind = Chart::Kind::kBars,
-                        .title = "How long ranks came late, and how long others waited for them",
-                        .labels = {"ranks", "state"},
-                        .values = {{"lateNs"}, {"lateAsLastNs", Tint::kWait}},
-                        .measured = Measured::kNs,
-                        .order = Chart::Order::kLargestFirst}};
+  late.sheet.charts = {LargestBars("How long ranks came late, and how long others waited for them",
+                                   {"ranks", "state"}, {{"lateNs"}, {"lateAsLastNs", Tint::kWait}},
+                                   Measured::kNs)};
   report.sheets = {std::move(votes.sheet), std::move(ops.sheet), std::move(late.sheet)};
 }
 

@@ -81,8 +81,8 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
       "minRank", 12, "The ranks with the shortest call, joined by ', '."));
   of_all.push_back(TextColumn<&GroupRow::max_ranks, RanksOf>(
       "maxRank", 12, "The ranks with the longest call, joined by ', '."));
-  Chart by_rank =
-      BarsOfSums("Time in CANN calls of each rank", {"rank"}, Tint::kNone, "totalTimeNs");
+  Chart by_rank = LargestBars("Time in CANN calls of each rank", {"rank"}, {{"totalTimeNs"}},
+                              Measured::kNs, Chart::SameLabel::kSum);
   by_rank.of_ranks = true;
   return {{"CannApiSumRank",
            {"rank_stats"},
@@ -101,7 +101,8 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
            std::move(of_all),
            LargestSumFirst,
            SIZE_MAX,
-           {BarsOfSums("Time in CANN calls, all ranks", {"name"}, Tint::kNone, "totalTimeNs"),
+           {LargestBars("Time in CANN calls, all ranks", {"name"}, {{"totalTimeNs"}}, Measured::kNs,
+                        Chart::SameLabel::kSum),
             BoxesOf("How long a CANN call takes", {"name"},
                     {"minNs", "Q1Ns", "medNs", "Q3Ns", "maxNs"})}}};
 }

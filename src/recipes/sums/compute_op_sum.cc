@@ -75,25 +75,25 @@ SheetColumns<GroupRow> TypeColumns() {
 }
 
 std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
-  std::vector<SumSheet> sheets = {{"ComputeOpAllRankStats",
-                                   {"all_stats"},
-                                   0,
-                                   /*each_rank=*/false,
-                                   WithStats(TypeColumns<0>()),
-                                   LargestFirst,
-                                   SIZE_MAX,
-                                   {BarsOfSums("Time of the types of kernels, all ranks",
-                                               {"OpType", "TaskType"}, Tint::kCompute),
-                                    BoxesOf("How long a kernel takes", {"OpType", "TaskType"})}},
-                                  {"ComputeOpPerRankStatsByOpType",
-                                   {"rank_stats_by_optype"},
-                                   0,
-                                   /*each_rank=*/true,
-                                   WithStats(TypeColumns<0>(), {RankColumn()}),
-                                   LargestFirst,
-                                   SIZE_MAX,
-                                   {SumsOfEachRank("Time of the types of kernels on each rank",
-                                                   "Rank", "OpType", Tint::kCompute)}}};
+  std::vector<SumSheet> sheets = {
+      {"ComputeOpAllRankStats",
+       {"all_stats"},
+       0,
+       /*each_rank=*/false,
+       WithStats(TypeColumns<0>()),
+       LargestFirst,
+       SIZE_MAX,
+       {LargestBars("Time of the types of kernels, all ranks", {"OpType", "TaskType"},
+                    {{"SumNs", Tint::kCompute}}, Measured::kNs, Chart::SameLabel::kSum),
+        BoxesOf("How long a kernel takes", {"OpType", "TaskType"})}},
+      {"ComputeOpPerRankStatsByOpType",
+       {"rank_stats_by_optype"},
+       0,
+       /*each_rank=*/true,
+       WithStats(TypeColumns<0>(), {RankColumn()}),
+       LargestFirst,
+       SIZE_MAX,
+       {SumsOfEachRank("Time of the types of kernels on each rank", Tint::kCompute)}}};
   if (arguments[kWithoutNames]) return sheets;
   SheetColumns<GroupRow> columns = TypeColumns<1>();
   columns.insert(columns.begin(), KeyColumn<0>("OpName", 40, "The kernel."));

@@ -125,15 +125,10 @@ Sheet SpanSheet(std::vector<SpanItem> items) {
              [](const SpanItem& a, const SpanItem& b) { return a.Share(kCann) > b.Share(kCann); });
   ItemSheet list("MSTXMarkStats", SpanColumns(),
                  {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
-  list.sheet.charts = {{.kind = Chart::Kind::kBars,
-                        .title = "Mean length of marked times",
-                        .labels = {"Name"},
-                        .values = {{"FrameworkDurationNs"},
-                                   {"CannDurationNs"},
-                                   {"DeviceDurationNs", Tint::kCompute}},
-                        .measured = Measured::kNs,
-                        .same = Chart::SameLabel::kMean,
-                        .order = Chart::Order::kLargestFirst}};
+  list.sheet.charts = {LargestBars(
+      "Mean length of marked times", {"Name"},
+      {{"FrameworkDurationNs"}, {"CannDurationNs"}, {"DeviceDurationNs", Tint::kCompute}},
+      Measured::kNs, Chart::SameLabel::kMean)};
   for (std::size_t i = 0; i < items.size(); ++i) {
     items[i].index = static_cast<std::int64_t>(i);
     list.Add(items[i], items[i].rank);
@@ -198,7 +193,7 @@ std::vector<sums::SumSheet> NameSheets() {
                                                         : Dispersion(a) > Dispersion(b);
                       },
                       SIZE_MAX,
-                      {sums::BoxesOf(title, {"Name", "StepId"})}});
+                      {BoxesOf(title, {"Name", "StepId"})}});
   };
   add("MSTXAllFrameworkStats", "all_fwk_stats", "How long marked times take in the framework");
   add("MSTXAllCannStats", "all_cann_stats", "How long marked times take in CANN");

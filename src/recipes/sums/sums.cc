@@ -96,38 +96,11 @@ std::vector<GroupRow> RowsOf(const SumSheet& sheet, const Ranks& ranks) {
   return rows;
 }
 
-Chart BoxesOf(std::string title, std::vector<std::string> labels,
-              const std::array<const char*, 5>& columns) {
-  Chart chart{.kind = Chart::Kind::kBoxes,
-              .title = std::move(title),
-              .labels = std::move(labels),
-              .measured = Measured::kNs,
-              .order = Chart::Order::kLargestFirst};
-  for (const char* column : columns) chart.values.push_back({column});
+Chart SumsOfEachRank(std::string title, Tint tint) {
+  Chart chart = HeatOf(std::move(title), "Rank", "OpType", {"SumNs", tint}, Measured::kNs,
+                       Chart::SameLabel::kSum);
+  chart.own_scale = true;
   return chart;
-}
-
-Chart BarsOfSums(std::string title, std::vector<std::string> labels, Tint tint,
-                 std::string column) {
-  return {.kind = Chart::Kind::kBars,
-          .title = std::move(title),
-          .labels = std::move(labels),
-          .values = {{std::move(column), tint}},
-          .measured = Measured::kNs,
-          .same = Chart::SameLabel::kSum,
-          .order = Chart::Order::kLargestFirst};
-}
-
-Chart SumsOfEachRank(std::string title, std::string rank, std::string across, Tint tint,
-                     std::string column) {
-  return {.kind = Chart::Kind::kHeat,
-          .title = std::move(title),
-          .labels = {std::move(rank)},
-          .values = {{std::move(column), tint}},
-          .measured = Measured::kNs,
-          .same = Chart::SameLabel::kSum,
-          .across = std::move(across),
-          .own_scale = true};
 }
 
 Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {

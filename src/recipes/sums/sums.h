@@ -96,16 +96,8 @@ struct SumSheet {
   std::vector<Chart> charts{};
 };
 
-/// A box of the durations of each label, those with the longest median first.
-Chart BoxesOf(std::string title, std::vector<std::string> labels,
-              const std::array<const char*, 5>& columns = {"MinNs", "Q1Ns", "MedianNs", "Q3Ns",
-                                                           "MaxNs"});
-/// The sum of the durations of each label, the largest first.
-Chart BarsOfSums(std::string title, std::vector<std::string> labels, Tint tint,
-                 std::string column = "SumNs");
-/// The same of each rank and label, as cells.
-Chart SumsOfEachRank(std::string title, std::string rank, std::string across, Tint tint,
-                     std::string column = "SumNs");
+/// The sum of the durations of each rank and type, as cells.
+Chart SumsOfEachRank(std::string title, Tint tint);
 
 /// A list of the first rows of a sheet on the screen.
 struct GroupList {

@@ -334,12 +334,8 @@ void AddSheets(const Ranks& ranks, std::size_t top, Report& report) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const SlowEvent& event : ranks[i].part.events) events.Add({ranks[i].rank, &event}, i);
   }
-  events.sheet.charts = {{.kind = Chart::Kind::kBars,
-                          .title = "The longest events",
-                          .labels = {"name", "kind", "rankId"},
-                          .values = {{"durationNs"}},
-                          .measured = Measured::kNs,
-                          .order = Chart::Order::kLargestFirst}};
+  events.sheet.charts = {LargestBars("The longest events", {"name", "kind", "rankId"},
+                                     {{"durationNs"}}, Measured::kNs)};
   report.sheets.push_back(std::move(events.sheet));
 }
 

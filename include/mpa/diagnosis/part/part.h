@@ -219,8 +219,8 @@ struct RankDiagnosis {
   std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
   KernelOperators operators;          ///< of a GPU
   std::vector<HostShare> shares;
-  /// By share, of its time what is in steps of a server outside of what they are named after:
-  /// before and after the model runs. Empty: there are none.
+  /// By share: its time in steps of a server, but before or after the model runs, which gives these
+  /// steps their names. Empty where no share has such time.
   std::vector<TimeNs> between;
   HostPlaces places;
   std::vector<SilentGap> gaps;  ///< of 1 ms or more

@@ -69,8 +69,8 @@ std::string GainText(const Diagnosis& diagnosis, const Finding& finding, Languag
 /// True for ranks that a fault is about. Their steps show the cause, those of the others what it
 /// does.
 bool IsBlamed(const Diagnosis& diagnosis, RankId rank);
-/// The answer in one sentence: the first finding with what fixing it saves of the step, or that
-/// there is none. It names the cause, the ranks, the cost and its share.
+/// The answer in one sentence: the first finding, with its ranks, and how much of the step a fix
+/// saves. Without a finding it says so.
 std::string VerdictText(const Diagnosis& diagnosis, Language language);
 
 std::string NeedsText(const NotJudged& row, Language language);
