@@ -93,11 +93,6 @@ Question QuestionOf(AdvisorOptions& options) {
   return question;
 }
 
-bool InChinese(const AdvisorOptions& options) {
-  if (!options.language.empty()) return options.language == "cn";
-  return Variable("LANG").starts_with("zh");
-}
-
 // The text of a rule file that can be read as one.
 std::string ThresholdsFileText(const std::string& path) {
   const fs::path file = ExpandHome(path);
@@ -132,7 +127,7 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
     if (!text.empty()) arguments.Set(option, text);
   };
   set(kQuestion, question.what);
-  set(kLanguage, InChinese(options) ? "cn" : "en");
+  set(kLanguage, CurrentLanguage() == Language::kChinese ? "cn" : "en");
   set(kFinding, question.key);
   set(kTopFindings, options.top);
   set(kEvidence, options.evidence);
@@ -293,7 +288,6 @@ int MergeAdvisor(PartSet set, const std::string& output, bool json, const Agent&
   options.output = output;
   options.json = json;
   options.agent = agent.IsWanted();
-  options.language = kLanguages[static_cast<std::size_t>(set.arguments[kLanguage])];
   const Question question{.what = set.arguments[kQuestion]};
   return Answer(
       options, question, set.arguments, [&] { return std::move(set.mapped); }, agent);
@@ -320,9 +314,6 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       "PATH", kMaxUsed);
   add("-o,--output_path", options->output,
       "Directory for the page, tables and traces [default: the current one]", "DIR", kMaxUsed);
-  add("-l,--language", options->language, "Language of the texts [default: from the variable LANG]",
-      "LANG", kMaxUsed)
-      ->check(OneOf({"cn", "en"}));
   add("--fail_on", options->fail_on, "Exit with 1 if a fault has this severity or a higher one",
       "SEVERITY", kMaxUsed)
       ->check(OneOf({"info", "low", "medium", "high", "critical"}));

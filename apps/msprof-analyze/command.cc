@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "choices.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
@@ -49,6 +50,7 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
     int jobs = 0;
     int verbosity = 0;
     bool quiet = false;
+    std::string language;  // main() has chosen it, before texts are made
   };
   const auto common = std::make_shared<Common>();
   command.get_help_ptr()
@@ -58,6 +60,10 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
   add.Flag("-v,--verbose", common->verbosity, "Log which file feeds which table; -vv logs more",
            kCommon);
   add.Flag("-q,--quiet", common->quiet, "Log errors only", kCommon);
+  add("-l,--language", common->language,
+      "Language of texts for people [default: that of LC_ALL, LC_MESSAGES or LANG]", "LANG",
+      kCommon)
+      ->check(OneOf({"en", "cn"}));
   add("--jobs", common->jobs, "Number of threads [default: one per CPU]", "N", kCommon)
       ->check(CLI::Range(1, 1024));
   return [common] {

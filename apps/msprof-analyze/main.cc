@@ -17,6 +17,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/text.h"
@@ -45,6 +46,24 @@ HelpPage ProgramPage(const CLI::App& program) {
       "See 'msprof-analyze COMMAND --help' and 'msprof-analyze -m RECIPE --help' for the options."};
   page.documents = {"output.md", "differences.md"};
   return page;
+}
+
+// The option, else the environment. Before anything else: options and messages are texts, too.
+void ChooseLanguage(int count, const char* const* arguments) {
+  std::string_view given;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view word = arguments[i];
+    const std::size_t equals = word.find('=');
+    if (!IsOneOf(word.substr(0, equals), {"-l", "--language"})) continue;
+    if (equals != std::string_view::npos) given = word.substr(equals + 1);
+    if (equals == std::string_view::npos && i + 1 < count) given = arguments[i + 1];
+  }
+  if (!given.empty()) return SetLanguage(given == "cn" ? Language::kChinese : Language::kEnglish);
+  const EnvironmentLanguage environment = LanguageOfEnvironment();
+  SetLanguage(environment.language);
+  if (!environment.unwritable.empty())
+    LogNotice("{} is not UTF-8; texts are in English (set LANG=zh_CN.UTF-8, or give --language cn)",
+              environment.unwritable);
 }
 
 bool IsOption(const std::string& word) { return word.starts_with("-"); }
@@ -218,6 +237,7 @@ int main(int argc, char** argv) {
   mpa::KeepFreedMemory();
   const mpa::Agent agent(argc, argv);
   try {
+    mpa::ChooseLanguage(argc, argv);
     return mpa::RunProgram(argc, argv, agent);
   } catch (const mpa::Error& error) {
     return mpa::ReportFailure(error.kind(), error.what(), agent);

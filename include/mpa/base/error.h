@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/language.h"
+
 namespace mpa {
 
 /// What went wrong, in the terms that decide the exit code.
@@ -49,10 +51,10 @@ inline bool IsBadInput(const Error& error) {
   return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
 }
 
-/// Throws an Error; the arguments are those of fmt::format.
+/// Throws an Error; the arguments are those of Say().
 template <typename... Args>
 [[noreturn]] void Fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+  throw Error(kind, Say(format, std::forward<Args>(args)...));
 }
 
 /// Runs `body` and adds `where` to an Error that escapes it.

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/language.h"
+
 namespace mpa {
 
 /// kNotice is for what every user should know of a run that went well: where the workbook lies.
@@ -18,9 +20,10 @@ bool LogEnabled(LogLevel level);
 /// Writes "msprof-analyze: <level>: <text>" to stderr, from any thread, a whole line at a time.
 void WriteLog(LogLevel level, std::string_view text);
 
+/// The arguments are those of Say().
 template <typename... Args>
 void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
-  if (LogEnabled(level)) WriteLog(level, fmt::format(format, std::forward<Args>(args)...));
+  if (LogEnabled(level)) WriteLog(level, Say(format, std::forward<Args>(args)...));
 }
 
 template <typename... Args>

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the table of texts, src/base/chinese.po.
+
+    scripts/texts.py check      each text that the sources say is in the table, and nothing else is
+    scripts/texts.py missing    prints the texts that are not, ready to be translated
+    scripts/texts.py sort [FILE]...   sorts the table, and takes the texts of other such files into it
+
+Exit status: 0 right, 1 wrong, 2 usage.
+"""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "src" / "base" / "chinese.po"
+HEAD = """# SPDX-License-Identifier: Apache-2.0
+# Texts of the program in Chinese, sorted by the English text: scripts/texts.py sort
+msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+"""
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+# What says a text, and how many arguments stand before it.
+SAYS = {"Say": 0, "Translated": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
+CALL = re.compile(rf"(?<![\w.>])(?:{'|'.join(SAYS)})\(")
+# What declares a text that is translated where it is shown.
+DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text) = $")
+FIELD = re.compile(r"\{(\d*)(:[^{}]*)?\}")
+WORD = re.compile(r"[A-Za-z]{2}")
+
+
+def entries(path):
+    found = re.findall(r'^msgid "(.+)"\nmsgstr "(.*)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [(english, chinese) for english, chinese in found]
+
+
+def sources():
+    for top in ("include", "src", "apps"):
+        yield from (path for path in sorted((ROOT / top).rglob("*")) if path.suffix in (".h", ".cc", ".js"))
+
+
+def pieces(text):
+    """The literals, adjacent ones joined, and the code between them: (is a literal, text)."""
+    parts, at = [], 0
+    for match in TOKEN.finditer(text):
+        if match[0].startswith("/"):
+            parts.append((False, text[at:match.start()]))
+        elif match[0].startswith('"'):
+            parts += [(False, text[at:match.start()]), (True, match[0][1:-1])]
+        else:
+            parts.append((False, text[at:match.start()] + "''"))
+        at = match.end()
+    joined = []
+    for is_literal, part in parts + [(False, text[at:])]:
+        if not is_literal and not part.strip() and joined:
+            continue
+        if joined and joined[-1][0] == is_literal:
+            joined[-1] = (is_literal, joined[-1][1] + part)
+        else:
+            joined.append((is_literal, part))
+    return joined
+
+
+def said(path):
+    """The texts that a source says or declares, and all its literals."""
+    texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth]
+    for is_literal, part in pieces(path.read_text(encoding="utf-8")):
+        if is_literal:
+            literals.add(part)
+            if calls and calls[-1] == [0, 0] and WORD.search(FIELD.sub("", part)):
+                texts.add(part)
+            continue
+        at = 0
+        starts = {match.end() - 1: SAYS[match[0][:-1]] for match in CALL.finditer(part)}
+        for at, sign in enumerate(part):
+            if at in starts:
+                calls.append([starts[at], 0])
+            elif not calls:
+                continue
+            elif sign in "([{":
+                calls[-1][1] += 1
+            elif sign in ")]}" and calls[-1][1] == 0:
+                calls.pop()
+            elif sign in ")]}":
+                calls[-1][1] -= 1
+            elif sign == "," and calls[-1][1] == 0:
+                calls[-1][0] -= 1
+    whole = pieces(path.read_text(encoding="utf-8"))
+    for (_, before), (is_literal, part) in zip(whole, whole[1:]):
+        if is_literal and DECLARED.search(before) and WORD.search(part):
+            texts.add(part)
+    return texts, literals
+
+
+def fields(text):
+    """Which values a form shows, and how."""
+    found = FIELD.findall(text.replace("{{", "").replace("}}", ""))
+    return Counter((number or str(i), form) for i, (number, form) in enumerate(found))
+
+
+def wrong():
+    table, texts, literals = entries(TABLE), set(), set()
+    for path in sources():
+        of_file = said(path)
+        texts |= of_file[0]
+        literals |= of_file[1]
+    known = dict(table)
+    for text in sorted(texts - set(known)):
+        yield f'not in the table: "{text}"'
+    for english, chinese in table:
+        if english not in literals and "\\n" not in english:
+            yield f'no source has it: "{english}"'
+        if fields(english) != fields(chinese):
+            yield f'other fields: "{english}" "{chinese}"'
+    if [english for english, _ in table] != sorted(known):
+        yield "not sorted, or a text twice: scripts/texts.py sort"
+
+
+def sort(paths):
+    table = {}
+    for path in [TABLE, *map(Path, paths)]:
+        for english, chinese in entries(path):
+            if table.setdefault(english, chinese) != chinese:
+                print(f'two texts for "{english}": kept "{table[english]}", not "{chinese}"')
+    TABLE.write_text(HEAD + "".join(f'\nmsgid "{english}"\nmsgstr "{table[english]}"\n' for english in sorted(table)),
+                     encoding="utf-8")
+
+
+def main():
+    command, *paths = sys.argv[1:] or [""]
+    if command == "sort":
+        sort(paths)
+        return 0
+    if command == "missing":
+        known = dict(entries(TABLE))
+        for path in sources():
+            texts = sorted(said(path)[0] - set(known))
+            if texts:
+                print(f"# {path.relative_to(ROOT)}")
+            for text in texts:
+                print(f'msgid "{text}"\nmsgstr ""\n')
+        return 0
+    if command != "check":
+        print(__doc__)
+        return 2
+    lines = list(wrong())
+    print("\n".join(lines[:200]))
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
