@@ -184,10 +184,7 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   add(has_python, "call sites", "with_stack=True");
   add(has_shapes, "shapes", "record_shapes=True");
   add(has_loads || is_gpu, "busy units", "aic_metrics=PipeUtilization");
-  if (!missing.empty()) {
-    for (std::string& line : Wrapped("not recorded: " + missing, 2))
-      report.lines.push_back(std::move(line));
-  }
+  if (!missing.empty()) AddSentence("not recorded: " + missing, report.lines);
 }
 
 struct TopItem {
