@@ -9,6 +9,7 @@
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
+#include "mpa/base/language.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/durations.h"
 #include "op_groups.h"
@@ -146,12 +147,12 @@ void CompareShapes(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const RankTrace& trace = input.Trace(side);
     if (!IsNpuWithKernels(trace)) {
-      NoteNotCollected(fmt::format("{}: left out, because {}", kByShapes, Reason(input, side)),
+      NoteNotCollected(Say("{}: left out, because {}", kByShapes, Reason(input, side)),
                        report);
       complete = false;
     } else if (!HasTypes(trace)) {
       NoteNotCollected(
-          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with"
+          Say("{}: the kernels of {} have no type, they are summed as {}; collect with"
                       " profiler_level Level1 or higher",
                       kByShapes, input.Path(side), kUnknown),
           report);
@@ -183,12 +184,12 @@ KernelSums SumsByCore(const CompareInput& input, Side side, Report& report) {
   }
   if (!has_statistics) {
     report.notes.push_back(
-        fmt::format("{}: one side is empty, because {}", kByCore, Reason(input, side)));
+        Say("{}: one side is empty, because {}", kByCore, Reason(input, side)));
     return {};
   }
   if (trace.HasTimeline()) {  // of tables it was said that only sums are known
     report.notes.push_back(
-        fmt::format("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
+        Say("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
                     input.Path(side)));
   }
   return RecordedSums(trace);
@@ -211,7 +212,7 @@ void CompareCores(const CompareInput& input, const KernelSums& base_sums,
 // All kernels, then the types that changed most.
 std::vector<OverallRow> RowsByType(const KernelSums& base_sums, const KernelSums& comparison_sums) {
   OverallRow all;
-  all.name = "All kernels";
+  all.name = Translated("All kernels");
   FirstSeen<std::string_view, OverallRow> by_type;
   const auto add = [&](const KernelSums& sums, OverallValue OverallRow::*side) {
     for (const auto& [key, durations] : sums.rows()) {

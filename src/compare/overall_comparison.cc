@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compare_sheet.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -299,18 +300,18 @@ void CompareOverall(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
     if (metrics.e2e == 0) {
-      report.notes.push_back(fmt::format(
+      report.notes.push_back(Say(
           "OverallMetrics: left out, because {} has no device activity", input.Path(side)));
       complete = false;
     } else if (!metrics.has_categories) {
-      report.notes.push_back(fmt::format(
+      report.notes.push_back(Say(
           "OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is"
           " N/A; collect with profiler_level Level1 or higher and keep"
           " kernel_details.csv beside the trace",
           input.Path(side)));
     }
     if (metrics.has_too_many_groups) {
-      report.notes.push_back(fmt::format(
+      report.notes.push_back(Say(
           "OverallMetrics: {} has {} communication groups, more than a rank can have; they are"
           " counted as one",
           input.Path(side), input.Trace(side).comm_groups.Size()));
