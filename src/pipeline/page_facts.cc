@@ -11,7 +11,6 @@
 #include <iterator>
 #include <map>
 
-#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 
@@ -54,7 +53,7 @@ void AnalysedCaptures::Add(const AnalysedCaptures& other) {
 }
 
 std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
-  std::vector<PageFact> facts = {{std::string(Translated("captures")), where}};
+  std::vector<PageFact> facts = {{"captures", where}};
   if (captures > 1) facts.back().value += fmt::format(" ({})", captures);
   // The label of a single capture is in its path.
   const bool is_label = ranks.size() == 1 && ranks.begin()->IsLabel();
@@ -62,13 +61,12 @@ std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
     facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RankList(ranks).Names(kMostPageRuns)});
   if (begin >= 0) {
     const std::time_t seconds = begin / 1'000'000'000;
-    facts.push_back({std::string(Translated("run of")),
-                     fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});
+    facts.push_back({"run of", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});
   }
   if (!chips.empty()) facts.push_back({"device", fmt::format("{}", fmt::join(chips, ", "))});
   if (hosts.size() == 1) facts.push_back({"host", *hosts.begin()});
   if (hosts.size() > 1) facts.push_back({"hosts", fmt::format("{}", hosts.size())});
-  facts.push_back({std::string(Translated("made by")), "msprof-analyze " MPA_VERSION});
+  facts.push_back({"made by", "msprof-analyze " MPA_VERSION});
   return facts;
 }
 
@@ -88,12 +86,11 @@ std::vector<PageFact> FactsOfSides(const std::array<const RankInput*, 2>& inputs
     AnalysedCaptures one;
     one.Add(*traces[side]);
     for (PageFact& fact : one.Facts(inputs[side]->path.string())) {
-      if (fact.name == Translated("made by")) continue;
-      facts.push_back({side == 0 ? Say("base: {}", fact.name) : Say("comparison: {}", fact.name),
-                       std::move(fact.value)});
+      if (fact.name == "made by") continue;
+      facts.push_back({(side == 0 ? "base: " : "comparison: ") + fact.name, std::move(fact.value)});
     }
   }
-  facts.push_back({std::string(Translated("made by")), "msprof-analyze " MPA_VERSION});
+  facts.push_back({"made by", "msprof-analyze " MPA_VERSION});
   return facts;
 }
 
