@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mpa/base/language.h"
 #include "mpa/recipe/arguments.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ void RecipeArguments::Set(const RecipeOption& option, const std::string& text) {
   if (option.kind == Kind::kCount) {
     const std::int64_t count = io::ParseInt(text).value_or(0);
     if (count <= 0) fail("give a whole number above 0");
-    if (count < option.least) fail(fmt::format("give {} or more", option.least));
+    if (count < option.least) fail(Say("give {} or more", option.least));
     value.count = std::min(count, kEndless);
   } else if (option.kind == Kind::kNumber) {
     value.number = WholeNumber<double>(text).value_or(0);
@@ -38,7 +39,7 @@ void RecipeArguments::Set(const RecipeOption& option, const std::string& text) {
   } else if (option.kind == Kind::kChoice) {
     const auto choice = std::ranges::find(option.choices, text);
     if (choice == option.choices.end())
-      fail(fmt::format("give one of {}", fmt::join(option.choices, ", ")));
+      fail(Say("give one of {}", fmt::join(option.choices, ", ")));
     value.count = choice - option.choices.begin();
     value.text = text;
   } else {

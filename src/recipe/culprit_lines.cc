@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/culprits.h"
@@ -29,16 +30,16 @@ class CulpritWords {
       case LatePart::kUnknown:
         return Uncaptured();
       case LatePart::kStage:
-        return fmt::format(
+        return Say(
             "the pipeline stage of {} has more work: it computes {} ms a step, the"
             " mean of the stages is {}; costs about {}",
             Who(true), Ms(culprit_.own), Ms(culprit_.usual), CostOfStep());
       case LatePart::kFree:
-        return fmt::format("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),
+        return Say("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),
                            many_ ? "their devices are" : "its device is", Ms(culprit_.own),
                            many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kCopies:
-        return fmt::format("{}: {} copies without other work take {} ms a step, {} {}; {}",
+        return Say("{}: {} copies without other work take {} ms a step, {} {}; {}",
                            HoldsUp(), many_ ? "their" : "its", Ms(culprit_.own),
                            many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
       case LatePart::kLink:
@@ -46,7 +47,7 @@ class CulpritWords {
       case LatePart::kComputing:
         break;
     }
-    return fmt::format("{}: {} {} ms a step, {} {}{}; {}", HoldsUp(),
+    return Say("{}: {} {} ms a step, {} {}{}; {}", HoldsUp(),
                        many_ ? "they compute" : "it computes", Ms(culprit_.own), Others(),
                        Ms(culprit_.usual), MorePercent(), Wait());
   }
@@ -54,7 +55,7 @@ class CulpritWords {
  private:
   std::string Ms(TimeNs time) const { return MsOf(time, verdict_.step); }
   std::string CostOfStep() const {
-    return fmt::format("{} of {} ms", Ms(culprit_.cost), Ms(verdict_.step));
+    return Say("{} of {} ms", Ms(culprit_.cost), Ms(verdict_.step));
   }
   std::string Who(bool captured) const {
     return LateRanksText(culprit_.ranks, captured, verdict_.lateness.absent);
@@ -64,7 +65,7 @@ class CulpritWords {
   }
   std::string Others() const { return many_ ? "the others" : "they"; }
   std::string Wait() const {
-    return fmt::format("{} wait {} for {}", Others(), CostOfStep(), many_ ? "them" : "it");
+    return Say("{} wait {} for {}", Others(), CostOfStep(), many_ ? "them" : "it");
   }
   std::string MorePercent() const {
     if (culprit_.usual <= 0) return "";
@@ -80,7 +81,7 @@ class CulpritWords {
     const bool is_nearly_all = waiting > 0 && 3 * culprit_.cost >= 2 * waiting;
     const TimeNs time = is_nearly_all ? waiting : culprit_.cost;
     const std::string_view share = 2 * time >= verdict_.step ? "most" : "part";
-    return fmt::format("{} of the step is waiting for {}: {} of {} ms", share, who, Ms(time),
+    return Say("{} of the step is waiting for {}: {} of {} ms", share, who, Ms(time),
                        Ms(verdict_.step));
   }
 

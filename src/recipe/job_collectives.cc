@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mpa/base/language.h"
 #include "mpa/recipe/job_collectives.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
       known.push_back(instance);
   }
   if (!uneven.empty()) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "{} {} left out: the ranks ran {} a different number of times, so it is not known which"
         " runs belong together; choose a step with --step_id",
         uneven.size(), uneven.size() == 1 ? "collective is" : "collectives are",

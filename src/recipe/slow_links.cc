@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mpa/base/language.h"
 #include "mpa/recipe/slow_links.h"
 
 #include <fmt/format.h>
@@ -143,7 +144,7 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
 }
 
 std::string SlowLinkText(const SlowLink& link) {
-  return fmt::format("rank {} to {} ({}) {:.1f} GB/s, the others {:.1f}; costs {:.3f} ms a step",
+  return Say("rank {} to {} ({}) {:.1f} GB/s, the others {:.1f}; costs {:.3f} ms a step",
                      RankName(link.low), RankName(link.high), Printable(link.kind), link.speed,
                      link.usual, InMs(link.cost));
 }

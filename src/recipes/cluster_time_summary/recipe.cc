@@ -14,6 +14,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/io/sqlite.h"
@@ -279,7 +280,7 @@ std::vector<StepRow> WithoutWarmUp(const Ranks& ranks, std::vector<StepRow> rows
   const auto warm_up = WarmUpOf(ranks, rows);
   if (!warm_up) return rows;
   std::erase_if(rows, [&](const StepRow& row) { return row.step == *warm_up; });
-  lines.push_back(fmt::format("  step {}{} is left out here: warm-up", *warm_up, of_run));
+  lines.push_back(Say("  step {}{} is left out here: warm-up", *warm_up, of_run));
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
@@ -82,7 +83,7 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
     if (part.steps.empty() && part.earlier.empty()) notes.push_back(NoDeviceWorkNote(rank));
   }
   if (not_split > 0) {
-    notes.push_back(fmt::format(
+    notes.push_back(Say(
         "the wait for other ranks is unknown in {} (of all ranks together) without recorded"
         " communication tasks{}",
         Counted(not_split, "step"), level_tells ? "; collect with profiler_level=Level1" : ""));
@@ -221,7 +222,7 @@ std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
   }
   if (alone > 0) {
     notes.push_back(
-        fmt::format("{} of {} steps of ranks are in one run only, so they have no difference; steps"
+        Say("{} of {} steps of ranks are in one run only, so they have no difference; steps"
                     " are compared by rank and number",
                     alone, listed.size()));
   }

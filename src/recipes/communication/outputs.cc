@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -474,10 +475,10 @@ void AddOperatorLines(const OpSums& ops, Report& report) {
     if (longest == nullptr || op.op->time.elapse > longest->op->time.elapse) longest = &op;
   }
   if (longest == nullptr) return;
-  report.lines.push_back(fmt::format("  longest operator: {} on {}",
+  report.lines.push_back(Say("  longest operator: {} on {}",
                                      ShortenName(Printable(longest->op->name), NameColumns(50)),
                                      RankText(longest->rank)));
-  report.lines.push_back(fmt::format("    {:.3f} ms, {:.3f} ms of it transfer",
+  report.lines.push_back(Say("    {:.3f} ms, {:.3f} ms of it transfer",
                                      longest->op->time.elapse, longest->op->time.transit));
 }
 
@@ -492,7 +493,7 @@ void AddLinkLines(const LinkSums& sums, Report& report) {
     const Link &slowest = links.front(), &fastest = links.back();
     report.lines.push_back(list.Line(transport, links.size(), slowest.Bandwidth(),
                                      MedianBandwidth(links), fastest.Bandwidth(),
-                                     fmt::format("{} to {}", slowest.source, slowest.destination)));
+                                     Say("{} to {}", slowest.source, slowest.destination)));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
@@ -210,11 +211,11 @@ void AddNotes(const Ranks& ranks, Report& report) {
   };
   if (const auto count = count_without(&Masking::has_steps); count > 0) {
     report.notes.push_back(
-        fmt::format("{} of {} ranks have no steps; call step() of the profiler after each step",
+        Say("{} of {} ranks have no steps; call step() of the profiler after each step",
                     count, ranks.size()));
   }
   if (const auto count = count_without(&Masking::has_groups); count > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "{} of {} ranks do not name the process groups of their communication (dp, tp, ...); record"
         " parallel_group_info with add_metadata_json() of the profiler",
         count, ranks.size()));

@@ -10,6 +10,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
@@ -120,7 +121,7 @@ void AddPaths(const PathTree& tree, Metric metric, RankId rank, std::size_t row_
     }
   }
   if (longest.size() <= kMax) return;
-  rest.path = fmt::format("[{} more paths]", longest.size() - kMax);
+  rest.path = Say("[{} more paths]", longest.size() - kMax);
   sheet.Add(rest, row_rank);
 }
 
@@ -147,7 +148,7 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
   };
   constexpr std::size_t kShown = 10;
   report.lines.push_back(
-      CutEnd(fmt::format("{:.1f} % of the {} ({}, {}): {}", PercentOf(node(0).time, total),
+      CutEnd(Say("{:.1f} % of the {} ({}, {}): {}", PercentOf(node(0).time, total),
                          TitleOf(metric), AmountText(Quantity::kTime, total),
                          Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
                          InnermostFirst(all, longest[0])),
@@ -168,7 +169,7 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
     std::vector<RankValue> times;
     for (const auto& [rank, part] : ranks) times.push_back({rank, InMs(part.tree.Total())});
     const RankSpread spread = SpreadOf(times);
-    report.lines.push_back(fmt::format(
+    report.lines.push_back(Say(
         "ms of a rank: min {:.3f} ({}), median {:.3f}, max {:.3f} ({})", spread.min.value,
         RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
     OutlierLines outliers;
@@ -179,7 +180,7 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
       std::ranges::count_if(ranks, [](const auto& rank) { return !rank.part.has_python; });
   if (without > 0) {
     report.lines.push_back(
-        fmt::format("{}: no Python functions, so paths begin with operators; set with_stack=True",
+        Say("{}: no Python functions, so paths begin with operators; set with_stack=True",
                     without == static_cast<std::int64_t>(ranks.size()) ? std::string("all ranks")
                                                                        : Counted(without, "rank")));
   }
@@ -197,7 +198,7 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
   for (const auto& [rank, part] : ranks) {
     const std::size_t row_rank = BeginRank(rank, report);
     if (part.tree.Total() == 0) {
-      report.notes.push_back(fmt::format("{}: no {} was recorded, so it has no paths",
+      report.notes.push_back(Say("{}: no {} was recorded, so it has no paths",
                                          RankText(rank), TitleOf(metric)));
       continue;
     }
@@ -212,10 +213,10 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
         {fmt::format("stacks_{}.txt", NameOf(metric)), FoldedStacks(all.tree())});
   if (wanted.screen != Detail::kNone) AddLines(ranks, all.tree(), metric, report);
   if (!wanted.sheets) return;
-  std::string title = fmt::format(
+  std::string title = Say(
       "{} of {} by call path: {}; a click widens a frame",
       AmountText(Quantity::kTime, all.tree().Total()),
-      ranks.size() == 1 ? RankText(ranks.front().rank) : fmt::format("{} ranks", ranks.size()),
+      ranks.size() == 1 ? RankText(ranks.front().rank) : Say("{} ranks", ranks.size()),
       TitleOf(metric));
   report.drawings.push_back(export_stacks::FlameChart(all.tree(), std::move(title)));
   AddPaths(all.tree(), metric, -1, 0, sums);

@@ -10,6 +10,7 @@
 #include "gaps.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -210,8 +211,8 @@ std::string BoundsText(const Idle& idle) {
     return fmt::format("{} {}", edge == Edge::kStep ? "the" : "a", NameOf(edge, at_begin));
   };
   std::string bounds =
-      fmt::format("between {} and {}", text(idle.from, true), text(idle.to, false));
-  if (idle.step >= 0) bounds += fmt::format(", in step {}", idle.step);
+      Say("between {} and {}", text(idle.from, true), text(idle.to, false));
+  if (idle.step >= 0) bounds += Say(", in step {}", idle.step);
   return bounds;
 }
 
@@ -221,7 +222,7 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
   };
   const Idle* idle = nullptr;
   if (const auto* rank = FindLongest(ranks, false, idle)) {
-    report.lines.push_back(fmt::format(
+    report.lines.push_back(Say(
         "{}: {} on {}", compat ? "longest between two kernels or collectives" : "longest idle time",
         AmountText(Quantity::kTime, idle->Length()), RankText(rank->rank)));
     if (!compat) add(BoundsText(*idle));
@@ -231,7 +232,7 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
   }
   if (const auto* rank = FindLongest(ranks, true, idle)) {
     report.lines.push_back(
-        fmt::format("{} on {} may not have been idle:", AmountText(Quantity::kTime, idle->Length()),
+        Say("{} on {} may not have been idle:", AmountText(Quantity::kTime, idle->Length()),
                     RankText(rank->rank)));
     add(BoundsText(*idle));
     add("the work that ended it began long after its launch; earlier work was not recorded");
@@ -250,7 +251,7 @@ void AddLines(const Ranks& ranks, bool compat, Report& report) {
   outliers.Add("free", shares, [](double value) { return fmt::format("{:.1f} %", value); });
   const RankSpread spread = SpreadOf(std::move(shares));
   report.lines.push_back(
-      fmt::format("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
+      Say("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
                   spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank)));
   AddCauses(CategoriesOf(ranks), report);
   AddLongest(ranks, compat, report);
@@ -272,7 +273,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
     }
   }
   if (unknown > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "the capture does not say what dispatched the work around {} idle times; collect with"
         " activities {}; work of captured graphs and of compiled models is not dispatched one by"
         " one",
@@ -280,7 +281,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
   if (layers > 0) {
     report.notes.push_back(
-        fmt::format("the operators of {} idle times were not recorded; collect with the activity"
+        Say("the operators of {} idle times were not recorded; collect with the activity"
                     " CPU to separate the framework from {}",
                     layers, on_gpu ? "the runtime" : "CANN"));
   }

@@ -9,6 +9,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -66,7 +67,7 @@ struct PlaceItem {
 template <TimeNs Graph::*kTime>
 ColumnOf<GraphItem> ShareColumn(std::string_view name, std::string_view what) {
   return {NamedColumn(name, Format::kDecimals2, 16,
-                      fmt::format("Share of the replays in which {}, in percent.", what)),
+                      Say("Share of the replays in which {}, in percent.", what)),
           [](const GraphItem& item) -> Cell {
             return PercentOf(item.graph->*kTime, item.graph->Span());
           }};
@@ -180,10 +181,10 @@ std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
 std::string LayersText(const Graph& graph) {
   if (graph.layers == 0) return "nothing repeats";
   const double kernels = KernelsInLayer(graph);
-  return fmt::format(
+  return Say(
       "{} layers of {:.{}f} kernels{}", graph.layers, kernels,
       kernels == static_cast<double>(graph.pattern / graph.layers_in_pattern) ? 0 : 1,
-      graph.layers_in_pattern > 1 ? fmt::format(" ({} kinds take turns)", graph.layers_in_pattern)
+      graph.layers_in_pattern > 1 ? Say(" ({} kinds take turns)", graph.layers_in_pattern)
                                   : "");
 }
 
@@ -208,7 +209,7 @@ void AddLine(std::string line, Report& report) {
 }
 
 void AddGraph(std::string_view rank, const Graph& graph, Report& report) {
-  AddLine(fmt::format("{}graph{} of {} kernels, {} of {:.3f} ms", rank,
+  AddLine(Say("{}graph{} of {} kernels, {} of {:.3f} ms", rank,
                       graph.name.empty() ? "" : " " + graph.name, graph.kernels,
                       Counted(graph.replays, "replay"), graph.median_span / 1e6),
           report);
@@ -239,11 +240,11 @@ void AddSpread(const Ranks& ranks, Report& report) {
   const auto add = [&](const char* what, std::vector<RankValue> values, const char* unit) {
     const RankSpread spread = SpreadOf(std::move(values));
     AddLine(
-        fmt::format("  {}: min {:.3f}, median {:.3f}, max {:.3f} {} ({})", what, spread.min.value,
+        Say("  {}: min {:.3f}, median {:.3f}, max {:.3f} {} ({})", what, spread.min.value,
                     spread.median, spread.max.value, unit, RankText(spread.max.rank)),
         report);
   };
-  AddLine(fmt::format("the graph that takes most time, of {} ranks:", spans.size()), report);
+  AddLine(Say("the graph that takes most time, of {} ranks:", spans.size()), report);
   add("replay", std::move(spans), "ms");
   add("bubbles", std::move(bubbles), "%");
 }
@@ -288,9 +289,9 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelect
   }
   if (!without.empty()) {
     report.notes.push_back(
-        fmt::format("{}: no captured or compiled graph was replayed", RankText(without.front())));
+        Say("{}: no captured or compiled graph was replayed", RankText(without.front())));
     if (without.size() > 1)
-      report.notes.back() += fmt::format(", nor on {} other ranks", without.size() - 1);
+      report.notes.back() += Say(", nor on {} other ranks", without.size() - 1);
   }
   if (wanted.sheets) {
     report.sheets.push_back(std::move(graphs.sheet));
@@ -306,7 +307,7 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelect
       AddGraph(ranks.size() > 1 ? RankText(one.rank) + ": " : "", graph, report);
     }
     if (shown > kShownGraphs && wanted.screen != Detail::kAll)
-      AddLine(fmt::format("and {}",
+      AddLine(Say("and {}",
                           Counted(static_cast<std::int64_t>(one.part.graphs.size() - kShownGraphs),
                                   "other graph")),
               report);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "advice.h"
+#include "mpa/base/language.h"
 #include "mpa/base/time.h"
 
 namespace mpa::head {
@@ -43,10 +44,10 @@ class Compilations {
       if (ids.size() < kMax) ids.push_back(std::to_string(call->id));
     }
     if (calls_.size() > kMax) ids.emplace_back("...");
-    return fmt::format(
+    return Say(
         "{} {} (callId {}) and {}{}", Count(), Count() == 1 ? "call" : "calls",
         fmt::join(ids, ", "), TimeText(*loss_.cost),
-        loss_.gain ? fmt::format(", the device idle for at most {} of it", TimeText(*loss_.gain))
+        loss_.gain ? Say(", the device idle for at most {} of it", TimeText(*loss_.gain))
                    : "");
   }
 
@@ -99,7 +100,7 @@ class CaptureAdvice : Adviser {
     if (again.Count() == 0 && frames.empty()) return;
     std::vector<std::string> texts;
     for (const std::int64_t frame : frames) {
-      texts.push_back(fmt::format("{} ({} variants)", frame, variants[frame].size()));
+      texts.push_back(Say("{} ({} variants)", frame, variants[frame].size()));
     }
     const std::size_t most = std::max(again.Count(), frames.size());
     again.Mark(

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "advice.h"
+#include "mpa/base/language.h"
 #include "mpa/base/time.h"
 
 namespace mpa::head {
@@ -159,7 +160,7 @@ class GraphAdvice : SteadyCalls {
                                     : 0;
     Add<kRule>(ShareOfHead(InUs(net.p50)), loss, InUs(net.p50), Longest(part), silent_share,
                garbage.count > 0
-                   ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
+                   ? Say("; garbage collected {} times, {:.3f} ms in all calls",
                                  garbage.count, InUs(garbage.total) / 1e3)
                    : "",
                where);
@@ -295,7 +296,7 @@ class GraphAdvice : SteadyCalls {
       const auto grown = std::ranges::max_element(parts, [&](Measure a, Measure b) {
         return call->Of(a).value_or(0) < call->Of(b).value_or(0);
       });
-      outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", call->id,
+      outliers.push_back(Say("call {} {:.1f} us, {}, device {}", call->id,
                                      InUs(call->Head()), InfoOf(*grown).title, DeviceText(*call)));
     }
     Add<kStretchedCalls>(ratio, stretched, fmt::join(outliers, "; "));

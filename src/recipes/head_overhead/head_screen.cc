@@ -11,6 +11,7 @@
 #include "call.h"
 #include "head_part.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -50,7 +51,7 @@ class BoundedLines {
   }
 
   ScreenLines Take() {
-    if (left_out_ > 0) lines_.push_back(fmt::format("  ... {} more lines with -v", left_out_));
+    if (left_out_ > 0) lines_.push_back(Say("  ... {} more lines with -v", left_out_));
     return std::move(lines_);
   }
 
@@ -62,7 +63,7 @@ class BoundedLines {
 std::string GainText(const AdviceRow& row) {
   if (!row.gain) return "";
   const bool per_step = row.exposed_per_step && !row.is_compilation;
-  return fmt::format(", a fix saves up to {} us {}", Us(per_step ? row.exposed_per_step : row.gain),
+  return Say(", a fix saves up to {} us {}", Us(per_step ? row.exposed_per_step : row.gain),
                      per_step ? "in a step" : "in all");
 }
 
@@ -84,13 +85,13 @@ std::string ThreadList(const std::vector<std::int64_t>& threads) {
 // A rank without heads: what was looked for, and in what.
 void SayThatThereIsNone(std::string_view rank, const CaptureFacts& facts, BoundedLines& lines) {
   lines.Add(
-      fmt::format("{}: no compiled graph was called, or the capture has no events of it", rank));
+      Say("{}: no compiled graph was called, or the capture has no events of it", rank));
   lines.Add(
       "  looked for: npu_fx_compiler inference, cache_compiler inference,"
       " TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync,"
       " acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute,"
       " AscendCL@aclmdlRIExecuteAsync");
-  lines.Add(fmt::format(
+  lines.Add(Say(
       "  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels"
       " and collectives, {} steps",
       CaptureText(facts), facts.framework_events, facts.threads.size(), ThreadList(facts.threads),
@@ -126,7 +127,7 @@ class HeadText {
         " device is idle for {} us of it",
         rank, head->spread.count, Us(head->spread.p50), unit,
         Us(PerStep(head->spread.sum, head->spread.count)),
-        head->share_of_step ? fmt::format(" ({} of it)", PercentText(head->share_of_step)) : "",
+        head->share_of_step ? Say(" ({} of it)", PercentText(head->share_of_step)) : "",
         Us(PerStep(head->exposed_sum, head->spread.count)));
     Shares(head->spread.count, unit);
     Compilations();
@@ -172,7 +173,7 @@ class HeadText {
       if (first.exposed_per_step) *first.exposed_per_step += row.exposed_per_step.value_or(0);
     }
     Say("  first: {}{}{}: {}", first.owner, GainText(first),
-        graphs > 1 ? fmt::format(" with {} graphs", graphs) : "", first.text);
+        graphs > 1 ? Say(" with {} graphs", graphs) : "", first.text);
   }
 
   // The share of each owner, in the order of the parts; only the advice is ordered by gain.
@@ -195,10 +196,10 @@ class HeadText {
       const SummaryRow& row = *found;
       Say("  not in these numbers: {} a graph, {:.1f} ms{}",
           row.spread.count == 1 ? "1 call that compiles or loads"
-                                : fmt::format("{} calls that compile or load", row.spread.count),
+                                : Say("{} calls that compile or load", row.spread.count),
           InMs(row.spread.sum),
           row.exposed_sum
-              ? fmt::format(", the device is idle for {:.1f} ms of it", InMs(*row.exposed_sum))
+              ? Say(", the device is idle for {:.1f} ms of it", InMs(*row.exposed_sum))
               : "");
     }
   }

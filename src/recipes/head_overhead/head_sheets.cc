@@ -6,6 +6,7 @@
 #include <string>
 
 #include "head_part.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
@@ -311,7 +312,7 @@ std::string HeadText(double time) { return fmt::format("{:.1f} us", time / 1e3);
 void AddSpread(std::string_view what, const std::vector<RankValue>& values, ScreenLines& lines) {
   if (values.empty()) return;
   const RankSpread spread = SpreadOf(values);
-  lines.push_back(fmt::format("  {} of {} ranks: min {} ({}), median {}, max {} ({})", what,
+  lines.push_back(Say("  {} of {} ranks: min {} ({}), median {}, max {} ({})", what,
                               values.size(), HeadText(spread.min.value), RankText(spread.min.rank),
                               HeadText(spread.median), HeadText(spread.max.value),
                               RankText(spread.max.rank)));
@@ -352,7 +353,7 @@ ScreenLines HeadSpreadLines(const Ranks& ranks) {
   outliers.AppendTo(far);
   for (const ScreenLine& line : far) lines.push_back("  " + line.Text());
   if (const std::size_t without = ranks.size() - medians.size(); without > 0) {
-    lines.push_back(fmt::format("  {} of {} ranks have no graph call", without, ranks.size()));
+    lines.push_back(Say("  {} of {} ranks have no graph call", without, ranks.size()));
   }
   return lines;
 }

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "head_part.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
@@ -36,8 +37,8 @@ class Picture {
 
   Timeline Draw() {
     picture_.title =
-        fmt::format("Call {} of {}{}", number_, call_.graph,
-                    trace_.rank >= 0 ? fmt::format(", rank {}", RankName(trace_.rank)) : "");
+        Say("Call {} of {}{}", number_, call_.graph,
+                    trace_.rank >= 0 ? Say(", rank {}", RankName(trace_.rank)) : "");
     picture_.text = Sentence();
     picture_.begin = window_.begin;
     picture_.end = window_.end;
@@ -62,12 +63,12 @@ class Picture {
   bool Guessed() const { return call_.kernel_source == KernelSource::kTime; }
 
   std::string Sentence() const {
-    std::string text = trace_.capture.empty() ? "" : fmt::format("Capture {}. ", trace_.capture);
-    text += fmt::format("{}, {}, thread {}", NameOf(call_.engine), NameOf(call_.phase), call_.tid);
-    if (call_.step >= 0) text += fmt::format(", step {}", call_.step);
-    text += fmt::format(": the head takes {} us", UsText(call_.Head()));
+    std::string text = trace_.capture.empty() ? "" : Say("Capture {}. ", trace_.capture);
+    text += Say("{}, {}, thread {}", NameOf(call_.engine), NameOf(call_.phase), call_.tid);
+    if (call_.step >= 0) text += Say(", step {}", call_.step);
+    text += Say(": the head takes {} us", UsText(call_.Head()));
     if (const MaybeNs idle = call_.IdleOf(Measure::kHead)) {
-      text += fmt::format("; the device is idle for {} us before its first kernel", UsText(*idle));
+      text += Say("; the device is idle for {} us before its first kernel", UsText(*idle));
     }
     text += '.';
     if (Guessed()) {
@@ -75,7 +76,7 @@ class Picture {
           " The first kernel, and so how long the device waits for it, is guessed by time alone.";
     }
     for (const FlagInfo& info : kFlags) {
-      if (call_.Has(info.flag)) text += fmt::format(" Note: {}.", info.meaning);
+      if (call_.Has(info.flag)) text += Say(" Note: {}.", info.meaning);
     }
     return text;
   }
@@ -146,7 +147,7 @@ class Picture {
           *spans, {{std::min(call_.frontend_begin, *call_.first_kernel), *call_.first_kernel}});
       for (const Interval& idle : Difference(before, busy)) {
         picture_.Add(
-            {idle.begin, idle.end, kind, fmt::format("idle, {}", title), std::string(title)});
+            {idle.begin, idle.end, kind, Say("idle, {}", title), std::string(title)});
       }
     }
   }
@@ -164,11 +165,11 @@ class Picture {
     std::size_t lanes = 0;
     for (const auto& [stream, runs] : streams) {
       if (++lanes > kMaxStreams) {
-        picture_.Lane(fmt::format("{} more streams", streams.size() - kMaxStreams));
+        picture_.Lane(Say("{} more streams", streams.size() - kMaxStreams));
         return;
       }
       picture_.Lane(stream == kCommunication ? "communication"
-                    : stream >= 0            ? fmt::format("stream {}", stream)
+                    : stream >= 0            ? Say("stream {}", stream)
                                              : "stream unknown");
       for (std::size_t i = 0; i < std::min(runs.size(), kMaxBars); ++i) {
         Add({runs[i]->start, runs[i]->End()}, kKernel, trace_.strings.View(runs[i]->name));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -222,31 +223,31 @@ std::string Bytes(std::int64_t bytes) { return AmountText(Quantity::kBytes, byte
 std::string NameOf(const Holder& holder) {
   return holder.within.empty() || holder.within == holder.op
              ? holder.op
-             : fmt::format("{} in {}", holder.op, holder.within);
+             : Say("{} in {}", holder.op, holder.within);
 }
 
 void AddAnswer(const Rank& worst, const std::vector<RankValue>& peaks, Report& report) {
   const RankMemory& part = worst.part;
   report.lines.push_back(
-      fmt::format("peak: {} allocated on {}", Bytes(part.peak->Allocated()), RankText(worst.rank)));
+      Say("peak: {} allocated on {}", Bytes(part.peak->Allocated()), RankText(worst.rank)));
   if (peaks.size() > 1) {
     const RankSpread spread = SpreadOf(peaks);
-    report.lines.push_back(fmt::format("  of {} ranks: min {}, median {}", peaks.size(),
+    report.lines.push_back(Say("  of {} ranks: min {}, median {}", peaks.size(),
                                        Bytes(static_cast<std::int64_t>(spread.min.value)),
                                        Bytes(static_cast<std::int64_t>(spread.median))));
   }
-  const std::string step = part.peak_step >= 0 ? fmt::format(" in step {}", part.peak_step) : "";
+  const std::string step = part.peak_step >= 0 ? Say(" in step {}", part.peak_step) : "";
   std::string text =
-      fmt::format("  {:.3f} ms after the start{}", InMs(part.peak->time - part.begin), step);
+      Say("  {:.3f} ms after the start{}", InMs(part.peak->time - part.begin), step);
   if (part.peak->reserved > 0) {
-    text += fmt::format(
+    text += Say(
         "; {} reserved, {:.1f} % of it unused", Bytes(part.peak->reserved),
         PercentOf(std::max<std::int64_t>(part.peak->reserved - part.peak->Allocated(), 0),
                   part.peak->reserved));
   }
   report.lines.push_back(std::move(text));
   if (part.most_reserved > 0) {
-    report.lines.push_back(fmt::format("  peak memory reserved: {}", Bytes(part.most_reserved)));
+    report.lines.push_back(Say("  peak memory reserved: {}", Bytes(part.most_reserved)));
   }
 }
 
@@ -272,7 +273,7 @@ void AddEvidence(const RankMemory& part, Report& report) {
       part.is_listed ? "  parameters and states are listed by the framework; the rest is estimated"
                      : "  estimated from lifetimes and names of operators");
   if (part.before > 0) {
-    report.lines.push_back(fmt::format("  {:.1f} % of {} from before the capture is explained",
+    report.lines.push_back(Say("  {:.1f} % of {} from before the capture is explained",
                                        PercentOf(part.before_explained, part.before),
                                        Bytes(part.before)));
   }
@@ -306,7 +307,7 @@ void AddStep(const RankMemory& part, Report& report) {
   if (part.steps.size() < 2) return;
   const StepMemory& first = part.steps.front();
   const StepMemory& last = part.steps.back();
-  report.lines.push_back(fmt::format("at the start of step {}: {}, of step {}: {}", first.id,
+  report.lines.push_back(Say("at the start of step {}: {}, of step {}: {}", first.id,
                                      Bytes(first.at_begin), last.id, Bytes(last.at_begin)));
 }
 
@@ -333,16 +334,16 @@ void AddGrowth(const Ranks& ranks, Report& report) {
     return;
   }
   const std::string ranks_text =
-      fmt::format("{} of {}", leaking, Counted(static_cast<std::int64_t>(ranks.size()), "rank"));
+      Say("{} of {}", leaking, Counted(static_cast<std::int64_t>(ranks.size()), "rank"));
   const std::optional<std::int64_t> growth = most->part.GrowthPerStep();
   report.lines.push_back(
-      growth ? fmt::format("growth: {} a step on {}; leaks on {}", Bytes(*growth),
+      growth ? Say("growth: {} a step on {}; leaks on {}", Bytes(*growth),
                            RankText(most->rank), ranks_text)
-             : fmt::format("growth: leaks on {}; most on {}", ranks_text, RankText(most->rank)));
+             : Say("growth: leaks on {}; most on {}", ranks_text, RankText(most->rank)));
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(kShown, most->part.leaks.size()); ++i) {
     const Leak& leak = most->part.leaks[i];
-    report.lines.push_back(fmt::format("  {}: {} of {} steps",
+    report.lines.push_back(Say("  {}: {} of {} steps",
                                        ShortenName(NameOf(leak.holder), NameColumns(50)),
                                        Bytes(leak.bytes), leak.steps));
     if (!leak.holder.site.empty())
@@ -378,7 +379,7 @@ void AddLines(const Ranks& all, Detail detail, Report& report) {
   outliers.AppendTo(report.lines);
   if (detail != Detail::kAll || ranks.size() < 2) return;
   for (const Rank& rank : ranks)
-    report.lines.push_back(fmt::format("{}: peak {}", RankText(rank.rank), Bytes(peak_of(rank))));
+    report.lines.push_back(Say("{}: peak {}", RankText(rank.rank), Bytes(peak_of(rank))));
 }
 
 }  // namespace mpa::recipes::memory_timeline

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
@@ -64,7 +65,7 @@ class PictureUnit {
 
 std::string PeakText(const RankMemory& part) {
   std::string text = fmt::format("peak: {}", AmountText(Quantity::kBytes, part.peak->Allocated()));
-  if (part.peak_step >= 0) text += fmt::format(" in step {}", part.peak_step);
+  if (part.peak_step >= 0) text += Say(" in step {}", part.peak_step);
   return text;
 }
 
@@ -84,7 +85,7 @@ class MemoryPictures {
   PageChart OverTime(const Rank& rank, const std::string& which) const {
     const RankMemory& part = rank.part;
     PageChart chart{.kind = PageChart::Kind::kAreas,
-                    .title = fmt::format("{}{}: what is allocated for what, and reserved over time",
+                    .title = Say("{}{}: what is allocated for what, and reserved over time",
                                          RankText(rank.rank), which),
                     .unit = unit_.Name(),
                     .label = "ms",
@@ -131,7 +132,7 @@ class MemoryPictures {
     for (const Rank& rank : ranks_) length = std::max(length, rank.part.end - rank.part.begin);
     const auto parts = static_cast<TimeNs>(kTimes);
     PageChart chart{.kind = PageChart::Kind::kHeat,
-                    .title = fmt::format("What each rank has allocated over time: the most in each"
+                    .title = Say("What each rank has allocated over time: the most in each"
                                          " of {} parts of the time, by its begin in ms",
                                          kTimes),
                     .unit = unit_.Name(),
@@ -284,7 +285,7 @@ class RankNotes {
     if (count_ == 0) return;
     notes.push_back(count_ == 1
                         ? fmt::format("{}: {}", RankText(first_), text)
-                        : fmt::format("{} ranks (first: {}): {}", count_, RankText(first_), text));
+                        : Say("{} ranks (first: {}): {}", count_, RankText(first_), text));
   }
 
  private:
@@ -317,7 +318,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
       report.notes);
   if (beyond > 0) {
     report.notes.push_back(
-        fmt::format("up to {} are listed as held at the end that the allocators' totals do not"
+        Say("up to {} are listed as held at the end that the allocators' totals do not"
                     " have; the capture lacks their release",
                     AmountText(Quantity::kBytes, beyond)));
   }

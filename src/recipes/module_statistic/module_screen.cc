@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -65,7 +66,7 @@ ListRow RowOf(std::string name, const Ranks& ranks, Time time) {
 // The rows that are not among the first become one.
 void FoldSmaller(std::size_t most, std::vector<ListRow>& rows) {
   if (rows.size() <= most + 1) return;
-  ListRow smaller{fmt::format("({} smaller modules)", rows.size() - most),
+  ListRow smaller{Say("({} smaller modules)", rows.size() - most),
                   std::vector<TimeNs>(rows.front().times.size())};
   for (std::size_t i = most; i < rows.size(); ++i) {
     for (RankIndex rank; rank < smaller.times.size(); ++rank) {
@@ -126,11 +127,11 @@ ScreenLines ModuleList(const Ranks& ranks) {
   const bool several = ranks.size() > 1;
   const std::string median = several ? " (median)" : "";
   lines.push_back(
-      fmt::format("{}: kernels take {} {}{}, {:.1f} % in modules ({})",
-                  several ? fmt::format("{} ranks", ranks.size()) : RankText(ranks.front().rank),
+      Say("{}: kernels take {} {}{}, {:.1f} % in modules ({})",
+                  several ? Say("{} ranks", ranks.size()) : RankText(ranks.front().rank),
                   text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
   if (collectives.Total() > 0) {
-    lines.push_back(fmt::format("collectives take {} {}{} more; the list has kernels only",
+    lines.push_back(Say("collectives take {} {}{} more; the list has kernels only",
                                 text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
                                 median));
   }
@@ -140,7 +141,7 @@ ScreenLines ModuleList(const Ranks& ranks) {
     for (const char* header : {"median", "min", "max"})
       columns.push_back(ScreenAmount(header, 8, scale));
     columns.push_back(ScreenNumber("of rank", 7));
-    columns.push_back(ScreenName(fmt::format("own time ({})", scale.unit()), 0));
+    columns.push_back(ScreenName(Say("own time ({})", scale.unit()), 0));
   } else {
     columns.push_back(ScreenAmount(scale.unit(), 9, scale));
     columns.push_back(ScreenName("own time", 0));
@@ -247,7 +248,7 @@ ScreenLines ModuleScreen(const std::vector<ModuleStatisticRow>& rows, std::size_
     const std::string label = std::string(2 * depth, ' ') + Printable(path.substr(name));
     lines.push_back(start + CutEnd(label, ScreenColumns() - start.size()));
   });
-  if (left > 0) lines.push_back(fmt::format("... and {} smaller modules", left));
+  if (left > 0) lines.push_back(Say("... and {} smaller modules", left));
   return lines;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/recipe/rank_lines.h"
@@ -23,9 +24,9 @@ constexpr std::size_t kMaxShares = 12;
 std::string ChipText(const ChipPeak& chip) {
   const PeakTflops peak = PeakOf(chip, TypeClass::kFp16);
   if (peak.gap != PeakGap::kNone) return "peak of the chip unknown";
-  std::string text = fmt::format("peak {:.1f} TFLOPS with FP16", peak.tflops);
+  std::string text = Say("peak {:.1f} TFLOPS with FP16", peak.tflops);
   if (!chip.peak_tflops) {
-    text += fmt::format(" ({} cores at {:g} MHz)", chip.cores, chip.frequency_mhz);
+    text += Say(" ({} cores at {:g} MHz)", chip.cores, chip.frequency_mhz);
   }
   return text;
 }
@@ -69,7 +70,7 @@ ScreenLines MfuScreen(std::string_view rank, const MfuSummary& summary) {
     lines.push_back(ReasonLine(share.reason, share.IsUncounted()));
   }
   if (summary.shares.size() > kMaxShares) {
-    lines.push_back(fmt::format("  ... {} more in MFUSummary", summary.shares.size() - kMaxShares));
+    lines.push_back(Say("  ... {} more in MFUSummary", summary.shares.size() - kMaxShares));
   }
   AddWastes(summary.wastes, lines);
   return lines;
@@ -133,7 +134,7 @@ std::string ChipsText(const MfuOfRanks& ranks) {
   const std::string first = ChipText(ranks.front().part.chip);
   const bool alike = std::ranges::all_of(
       ranks, [&](const auto& rank) { return ChipText(rank.part.chip) == first; });
-  return alike ? first : fmt::format("peaks differ, {}: {}", RankText(ranks.front().rank), first);
+  return alike ? first : Say("peaks differ, {}: {}", RankText(ranks.front().rank), first);
 }
 
 std::string UseText(double use) { return PercentText(use); }
@@ -175,7 +176,7 @@ ScreenLines MfuSpreadScreen(const MfuOfRanks& ranks) {
     if (!values.empty()) outliers.Add(work.work, values, text);
   }
   if (all.size() > kMaxWork) {
-    lines.push_back(fmt::format("  ... {} more in MFUSummary", all.size() - kMaxWork));
+    lines.push_back(Say("  ... {} more in MFUSummary", all.size() - kMaxWork));
   }
   AddWastes(CollectWastes(ranks), lines);
   outliers.AppendTo(lines);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -207,9 +208,9 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   }
   if (ops == 0) return;
   report.lines.push_back(
-      fmt::format("{} send and receive operators of {} ranks: {} transfers with both ends,", ops,
+      Say("{} send and receive operators of {} ranks: {} transfers with both ends,", ops,
                   ranks.size(), pairs));
-  report.lines.push_back(fmt::format("  operators without their other end: {}", ops - paired));
+  report.lines.push_back(Say("  operators without their other end: {}", ops - paired));
   if (routes.empty()) return;
   report.lines.push_back("how long receivers waited for the sender to begin, in ms:");
   const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
@@ -220,7 +221,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
     const RankSpread spread = SpreadOf(facts.waits);
     lines.emplace_back(
         spread.median,
-        list.Line(fmt::format("{} to {}", RankName(route.first), RankName(route.second)),
+        list.Line(Say("{} to {}", RankName(route.first), RankName(route.second)),
                   facts.count, spread.min.value, spread.median, spread.max.value));
   }
   StableSort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -248,18 +249,18 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
               " pipelines have them, collected with profiler_level=Level1");
   }
   if (unknown > contradictions) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "operators without a connection because their tasks name no sender and receiver: {};"
         " collect with profiler_level=Level1",
         unknown - contradictions));
   }
   if (contradictions > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "operators without a connection because their tasks name several senders or receivers: {}",
         contradictions));
   }
   if (foreign > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "tasks left out because their group differs from that of their operator: {}", foreign));
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -315,7 +316,7 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
     }
   }
   if (computed == asked) return;
-  report.lines.push_back(fmt::format(
+  report.lines.push_back(Say(
       "padding: graphs computed for {} requests but only {} were there, {:.1f} % wasted", computed,
       asked, PercentOf(computed - asked, computed)));
 }
@@ -328,9 +329,9 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   }
   if (steps == 0) return;
   report.lines.push_back(
-      fmt::format("steps of the server: {} on {}{}", steps,
+      Say("steps of the server: {} on {}{}", steps,
                   Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
-                  warm_up > 0 ? fmt::format(", without {} of warm-up", warm_up) : std::string()));
+                  warm_up > 0 ? Say(", without {} of warm-up", warm_up) : std::string()));
   const ScreenList list(
       0, {ScreenText("phase", 8), ScreenText("size", 21), ScreenNumber("steps", 6),
           ScreenMs("median ms", 11), ScreenMs("spread ms", 11), ScreenNumber("tokens/s", 9)});
@@ -383,7 +384,7 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
   std::size_t without = 0;
   for (const auto& rank : ranks) without += rank.part.steps.empty() ? 1 : 0;
   if (without > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\","
         " \"decode[..]\", \"prepare input\"), and no kernels show them; to see phases let the"
         " server name its steps while it is profiled, or record with record_shapes=True, see"

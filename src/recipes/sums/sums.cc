@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/report/rank_cell.h"
@@ -123,7 +124,7 @@ std::string SumTables::RankCountText() const {
   const auto known = static_cast<std::size_t>(
       std::ranges::count_if(ranks_, [](const auto& rank) { return !rank.part.by[0].empty(); }));
   const std::string all = Counted(ranks_.size(), "rank");
-  return known < ranks_.size() ? fmt::format("{} of {}", known, all) : all;
+  return known < ranks_.size() ? Say("{} of {}", known, all) : all;
 }
 
 std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -57,7 +58,7 @@ std::string PlaceText(const std::string& shapes, const std::string& launched_by,
 std::string CountersLine(const Top& top) {
   std::string text;
   if (const auto hits = top.HitRate())
-    text = fmt::format("{:.1f} % of requests hit the L2 cache", 100 * *hits);
+    text = Say("{:.1f} % of requests hit the L2 cache", 100 * *hits);
   // Busy units say more than what is counted beside them.
   const std::string counters = BusiestLoad(top.Loads()) > 0 ? "" : top.CountersText();
   if (!text.empty() && !counters.empty()) text += "; ";
@@ -104,11 +105,11 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
   }
   const std::string threshold = AmountText(Quantity::kTime, over);
   if (events.empty()) {
-    report.lines.push_back(fmt::format("no event is longer than {}", threshold));
+    report.lines.push_back(Say("no event is longer than {}", threshold));
     return;
   }
   StableSort(events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
-  report.lines.push_back(fmt::format("{} longer than {}; the longest (all: SlowEvents)",
+  report.lines.push_back(Say("{} longer than {}; the longest (all: SlowEvents)",
                                      Counted(count, "event"), threshold));
   // Of lanes of the host the longest each: they hold each other, and functions all of the program.
   std::set<Kind> lanes;
@@ -169,7 +170,7 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   if (!kernels.empty()) {
     const Top& first = kernels.front();
     report.lines.push_back(
-        fmt::format("{} takes most: {} of {} of device work, {}", ShortName(first.type, 24),
+        Say("{} takes most: {} of {} of device work, {}", ShortName(first.type, 24),
                     AmountText(Quantity::kTime, first.total), AmountText(Quantity::kTime, busy),
                     Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
   }
@@ -376,7 +377,7 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
     if (part.kernels.empty()) report.notes.push_back(NoDeviceWorkNote(rank));
     if (part.events_left_out > 0) {
       report.notes.push_back(
-          fmt::format("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a"
+          Say("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a"
                       " larger --over lists fewer",
                       RankText(rank), part.events.size(), part.events_left_out));
     }
