@@ -12,6 +12,7 @@ Exit status: 0 right, 1 wrong, 2 usage.
 import re
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,7 +25,13 @@ msgstr "Content-Type: text/plain; charset=UTF-8\\n"
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 # What says a text, and how many arguments stand before it.
 SAYS = {"Say": 0, "Translated": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
-CALL = re.compile(rf"(?<![\w.>])(?:{'|'.join(SAYS)})\(")
+# What makes a text of a noun: how many arguments stand before it, and the text.
+COUNTS = {"Counted": (1, "{{}} {}s"), "MoreText": (1, "{{}} more {}s"), "AddMoreLine": (2, "{{}} more {}s")}
+# Functions with such a parameter declare a text that is translated where it is shown.
+PARAMETER = re.compile(r"(\w+)(?: = \[[^\]]*\])?\(([^()]*?(?:char\*|string_view|std::string)) "
+                       r"(?:meaning|title|help|summary|header)(?: = [^,()]*)?[,)]")
+# Words that are the same in every language.
+KEPT = {"rank", "step", "ms", "us", "ns", "GB/s", "MFU", "TFLOPS", "kernel", "NPU ms", "GPU ms", "+ms", "tokens/s", "MB"}
 # What declares a text that is translated where it is shown.
 DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text) = $")
 FIELD = re.compile(r"\{(\d*)(:[^{}]*)?\}")
@@ -63,20 +70,38 @@ def pieces(text):
     return joined
 
 
+def declaring(path):
+    """The functions of a source that take a text, and how many arguments stand before it."""
+    code = "".join(part if not is_literal else '""' for is_literal, part in pieces(path.read_text(encoding="utf-8")))
+    return {match[1]: (match[2].count(","), "{}") for match in PARAMETER.finditer(code)}
+
+
+@cache
+def takers():
+    """Of all sources: those of headers."""
+    found = {name: (before, "{}") for name, before in SAYS.items()} | COUNTS
+    for path in sources():
+        if path.suffix == ".h":
+            found |= declaring(path)
+    return found
+
+
 def said(path):
     """The texts that a source says or declares, and all its literals."""
-    texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth]
+    texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth, form of the text]
+    taking = takers() | declaring(path)
+    call = re.compile(rf"(?<![\w.>])({'|'.join(taking)})(?:<[^;<>()]*>)?\(")
     for is_literal, part in pieces(path.read_text(encoding="utf-8")):
         if is_literal:
             literals.add(part)
-            if calls and calls[-1] == [0, 0] and WORD.search(FIELD.sub("", part)):
-                texts.add(part)
+            if calls and calls[-1][:2] == [0, 0] and WORD.search(FIELD.sub("", part)) and part not in KEPT:
+                texts.add(calls[-1][2].format(part) if calls[-1][2] != "{}" else part)
             continue
         at = 0
-        starts = {match.end() - 1: SAYS[match[0][:-1]] for match in CALL.finditer(part)}
+        starts = {match.end() - 1: taking[match[1]] for match in call.finditer(part)}
         for at, sign in enumerate(part):
             if at in starts:
-                calls.append([starts[at], 0])
+                calls.append([starts[at][0], 0, starts[at][1]])
             elif not calls:
                 continue
             elif sign in "([{":
@@ -91,7 +116,7 @@ def said(path):
     for (_, before), (is_literal, part) in zip(whole, whole[1:]):
         if is_literal and DECLARED.search(before) and WORD.search(part):
             texts.add(part)
-    return texts, literals
+    return texts, literals | texts
 
 
 def fields(text):

@@ -2,9 +2,13 @@
 // Small text helpers.
 #include "mpa/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+
+#include "mpa/base/language.h"
 
 namespace mpa {
 namespace {
@@ -62,6 +66,11 @@ std::string Plural(std::int64_t count, std::string_view noun) {
 }
 
 std::string Counted(std::int64_t count, std::string_view noun) {
+  if (CurrentLanguage() != Language::kEnglish) {
+    const std::string many = fmt::format("{{}} {}s", noun);
+    if (const std::string_view form = Translated(many); form != many)
+      return fmt::format(fmt::runtime(form), count);
+  }
   return std::to_string(count) + ' ' + Plural(count, noun);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/base/language.h"
 #include "mpa/recipe/arguments.h"
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include <cmath>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 
@@ -30,12 +30,12 @@ void RecipeArguments::Set(const RecipeOption& option, const std::string& text) {
   OptionValue value;
   if (option.kind == Kind::kCount) {
     const std::int64_t count = io::ParseInt(text).value_or(0);
-    if (count <= 0) fail("give a whole number above 0");
+    if (count <= 0) fail(Say("give a whole number above 0"));
     if (count < option.least) fail(Say("give {} or more", option.least));
     value.count = std::min(count, kEndless);
   } else if (option.kind == Kind::kNumber) {
     value.number = WholeNumber<double>(text).value_or(0);
-    if (!std::isfinite(value.number) || value.number <= 0) fail("give a number above 0");
+    if (!std::isfinite(value.number) || value.number <= 0) fail(Say("give a number above 0"));
   } else if (option.kind == Kind::kChoice) {
     const auto choice = std::ranges::find(option.choices, text);
     if (choice == option.choices.end())

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/base/language.h"
 #include "mpa/recipe/slow_links.h"
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -145,8 +145,8 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
 
 std::string SlowLinkText(const SlowLink& link) {
   return Say("rank {} to {} ({}) {:.1f} GB/s, the others {:.1f}; costs {:.3f} ms a step",
-                     RankName(link.low), RankName(link.high), Printable(link.kind), link.speed,
-                     link.usual, InMs(link.cost));
+             RankName(link.low), RankName(link.high), Printable(link.kind), link.speed, link.usual,
+             InMs(link.cost));
 }
 
 }  // namespace mpa

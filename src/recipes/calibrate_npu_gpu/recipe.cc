@@ -220,9 +220,8 @@ void AddModuleLines(RankId rank, const std::vector<MatchedRow>& rows, TimeNs npu
   StableSort(modules,
              [&](const MatchedRow* a, const MatchedRow* b) { return growth(a) > growth(b); });
   constexpr std::size_t kShown = 10;
-  report.lines.push_back(
-      Say("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
-                  RankText(rank), InMs(npu_total), InMs(gpu_total)));
+  report.lines.push_back(Say("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
+                             RankText(rank), InMs(npu_total), InMs(gpu_total)));
   const ScreenList list(2,
                         {ScreenName("module", 34), ScreenMs("NPU ms", 10), ScreenMs("GPU ms", 10),
                          ScreenChange("+ms", 10, 3), ScreenText("match")});
@@ -249,11 +248,12 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
     auto gpu = baseline.find(id.Number());
     if (gpu == baseline.end()) gpu = baseline.find(-1);  // of one device, which has no number
     if (npu.empty() || gpu == baseline.end()) {
-      report.notes.push_back(Say(
-          "{}: left out, {}", RankText(id),
-          npu.empty() ? "the capture has no modules; collect with mstx ranges of the domain Module,"
-                        " with_stack=True or with_modules=True"
-                      : Say("{} has no device with that number", path)));
+      report.notes.push_back(
+          npu.empty()
+              ? Say("{}: left out, the capture has no modules; collect with mstx ranges of the"
+                    " domain Module, with_stack=True or with_modules=True",
+                    RankText(id))
+              : Say("{}: left out, {} has no device with that number", RankText(id), path));
       continue;
     }
     const std::size_t position = BeginRank(id, report);

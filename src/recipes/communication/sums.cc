@@ -215,9 +215,9 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
     }
   }
   for (const std::string& end : unknown) {
-    sums.notes.push_back(Say(
-        "links of rank {} are listed under that number: no metadata gives its rank in the job",
-        end));
+    sums.notes.push_back(
+        Say("links of rank {} are listed under that number: no metadata gives its rank in the job",
+            end));
   }
   for (const std::string& end : global.Contradictions()) {
     sums.notes.push_back(Say("two captures claim rank {}; the first counts", end));

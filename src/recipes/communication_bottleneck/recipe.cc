@@ -149,9 +149,9 @@ class LastRanks {
 };
 
 std::string TextOf(const LastToOp& last) {
-  if (!last.known) return "the last rank is unknown";
-  if (!last.is_late) return "no late rank";
-  return "last: " + last.who;
+  if (!last.known) return Say("the last rank is unknown");
+  if (!last.is_late) return Say("no late rank");
+  return Say("last: {}", last.who);
 }
 
 // An operator of the rank that is explained, and who came last to it.
@@ -274,8 +274,8 @@ void AddLines(const Lateness& lateness, RankId target, const std::vector<Explain
         late.device + late.host == 0
             ? ""
             : Say(" ({} device-bound, {} host-bound)", late.device, late.host);
-    report.lines.push_back(Say("  {} came last in {}, which took {}{}", late.last.who,
-                                       late.times, time_text(late.duration), bound));
+    report.lines.push_back(Say("  {} came last in {}, which took {}{}", late.last.who, late.times,
+                               time_text(late.duration), bound));
   }
   AddMoreLine(order.size(), kShownRanks, "rank", report.lines);
   for (std::size_t i = 0; i < std::min(kShownOps, ops.size()); ++i) {
@@ -312,18 +312,19 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
   const std::vector<SlowRun> found =
       FindCauses(ranks, target, arguments[kTopNum], LimitsOf(arguments));
   if (found.empty()) {
-    report.notes.push_back(Say(
-        "{} recorded no communication operators; {}", RankText(ranks[target].rank),
-        ranks[target].part.load.collectives.on_gpu ? "no kernel of NCCL ran"
-                                                   : "collect with profiler_level=Level1"));
+    report.notes.push_back(Say("{} recorded no communication operators; {}",
+                               RankText(ranks[target].rank),
+                               Translated(ranks[target].part.load.collectives.on_gpu
+                                              ? "no kernel of NCCL ran"
+                                              : "collect with profiler_level=Level1")));
   }
   const auto alone = std::ranges::count_if(
       found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });
   if (alone > 0) {
     report.notes.push_back(
         Say("{} of the operators ran on {} alone, or a different number of times on the"
-                    " other ranks; give captures of the same steps of all ranks",
-                    alone, RankText(ranks[target].rank)));
+            " other ranks; give captures of the same steps of all ranks",
+            alone, RankText(ranks[target].rank)));
   }
   const LastRanks last(ranks, target, report.absent);
   std::vector<ExplainedOp> ops;

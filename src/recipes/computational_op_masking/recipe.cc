@@ -196,7 +196,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   }
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;
-  report.lines.push_back("communication that computing does not hide, in % of the steps");
+  report.lines.push_back(Say("communication that computing does not hide, in % of the steps"));
   report.lines.push_back(list.Heading());
   const std::size_t shown = std::min(kShown, lines.size());
   report.lines.insert(report.lines.end(), lines.begin(),
@@ -211,8 +211,8 @@ void AddNotes(const Ranks& ranks, Report& report) {
   };
   if (const auto count = count_without(&Masking::has_steps); count > 0) {
     report.notes.push_back(
-        Say("{} of {} ranks have no steps; call step() of the profiler after each step",
-                    count, ranks.size()));
+        Say("{} of {} ranks have no steps; call step() of the profiler after each step", count,
+            ranks.size()));
   }
   if (const auto count = count_without(&Masking::has_groups); count > 0) {
     report.notes.push_back(Say(

@@ -246,10 +246,10 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   std::int64_t kernels = 0, calls = 0;
   for (const auto& [rank, part] : ranks) {
     if (part.left_out) {
-      report.notes.push_back(Say(
-          "{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes"
-          " these files for raw captures",
-          RankText(rank)));
+      report.notes.push_back(
+          Say("{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes"
+              " these files for raw captures",
+              RankText(rank)));
       continue;
     }
     const std::string directory = DirectoryOf(rank);
@@ -271,9 +271,9 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   }
   if (wanted.screen != Detail::kNone) {
     report.lines.push_back(Say("{} of {}: {} kernels and collectives, {} of host calls",
-                                       Counted(files.sheet.rows.size(), "file"),
-                                       Counted(report.ranks.size(), "rank"), kernels,
-                                       Counted(calls, "name")));
+                               Counted(files.sheet.rows.size(), "file"),
+                               Counted(report.ranks.size(), "rank"), kernels,
+                               Counted(calls, "name")));
   }
   if (wanted.sheets) report.sheets.push_back(std::move(files.sheet));
 }

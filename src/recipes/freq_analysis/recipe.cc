@@ -92,23 +92,23 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
   if (!unknown.empty()) {
     report.notes.push_back(
         Say("the clock of {} was not measured (rank {}); only NPUs record it, with"
-                    " profiler_level=Level1 and aic_metrics",
-                    Counted(unknown.size(), "rank"), RankName(unknown.front())));
+            " profiler_level=Level1 and aic_metrics",
+            Counted(unknown.size(), "rank"), RankName(unknown.front())));
   }
   if (unknown.size() == ranks.size()) {
-    report.lines.emplace_back("the clocks of the cores were not measured");
+    report.lines.emplace_back(Say("the clocks of the cores were not measured"));
   } else if (wanted.screen != Detail::kNone) {
-    report.lines.push_back(Say(
-        "AI cores of {} ranks, nominal clock {} MHz:", ranks.size() - unknown.size(), nominal));
+    report.lines.push_back(
+        Say("AI cores of {} ranks, nominal clock {} MHz:", ranks.size() - unknown.size(), nominal));
     report.lines.push_back(Say("  {} ran at a reduced clock, {} were idle at times",
-                                       abnormal.sheet.rows.size(), idle.sheet.rows.size()));
+                               abnormal.sheet.rows.size(), idle.sheet.rows.size()));
     constexpr std::size_t kShown = 10;
     std::size_t shown = 0;
     for (const auto& [id, part] : ranks) {
       if (part.mhz.empty() || StateOf(part, nominal) != ClockState::kAbnormal) continue;
       if (shown++ == kShown) break;
-      report.lines.push_back(Say("  {}: {} to {} MHz ({} values)", RankText(id),
-                                         part.mhz.front(), part.mhz.back(), part.mhz.size()));
+      report.lines.push_back(Say("  {}: {} to {} MHz ({} values)", RankText(id), part.mhz.front(),
+                                 part.mhz.back(), part.mhz.size()));
     }
   }
   for (Sheet* sheet : {&idle.sheet, &abnormal.sheet}) {

@@ -8,6 +8,7 @@
 
 #include "advice.h"
 #include "mpa/base/language.h"
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 
 namespace mpa::head {
@@ -45,10 +46,9 @@ class Compilations {
     }
     if (calls_.size() > kMax) ids.emplace_back("...");
     return Say(
-        "{} {} (callId {}) and {}{}", Count(), Count() == 1 ? "call" : "calls",
+        "{} (callId {}) and {}{}", Counted(static_cast<std::int64_t>(Count()), "call"),
         fmt::join(ids, ", "), TimeText(*loss_.cost),
-        loss_.gain ? Say(", the device idle for at most {} of it", TimeText(*loss_.gain))
-                   : "");
+        loss_.gain ? Say(", the device idle for at most {} of it", TimeText(*loss_.gain)) : "");
   }
 
  private:
@@ -105,7 +105,7 @@ class CaptureAdvice : Adviser {
     const std::size_t most = std::max(again.Count(), frames.size());
     again.Mark(
         Add<kRecompilation>(static_cast<double>(most), again.Cost(),
-                            again.Count() > 0 ? again.Text() : "its events were not recorded",
+                            again.Count() > 0 ? again.Text() : Say("its events were not recorded"),
                             texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))));
   }
 
@@ -129,9 +129,9 @@ class CaptureAdvice : Adviser {
     if (!broken && most <= Limit(kCallsPerRegion)) return;
     const auto pieces = std::max<std::int64_t>(static_cast<std::int64_t>(per_step), most);
     Add<kGraphPieces>(static_cast<double>(pieces), {}, pieces,
-                      pieces > most ? "in a step" : "in one run of a region", InUs(spread->p50),
-                      InUs(pieces * spread->p50),
-                      broken ? "graph breaks" : "a region compiled in pieces");
+                      Translated(pieces > most ? "in a step" : "in one run of a region"),
+                      InUs(spread->p50), InUs(pieces * spread->p50),
+                      Translated(broken ? "graph breaks" : "a region compiled in pieces"));
   }
 
   void AdviseOnReloads() {

@@ -167,7 +167,7 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
     report.timelines.push_back(*part.picture);
     return;
   }
-  report.notes.push_back("--picture: no such call; no picture written");
+  report.notes.push_back(Say("--picture: no such call; no picture written"));
 }
 
 void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
@@ -178,7 +178,8 @@ void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArgument
   if (std::ranges::all_of(ranks, [](const RankHead& rank) {
         return rank.part.facts.framework_events == 0 && rank.part.calls.empty();
       })) {
-    Fail(ErrorKind::kInput, "head_overhead: {}; collect with {}", kNoHostOperators, kWithCpu);
+    Fail(ErrorKind::kInput, "head_overhead: {}; collect with {}", Translated(kNoHostOperators),
+         kWithCpu);
   }
   if (wanted.sheets) head::AddHeadSheets(ranks, report);
   if (wanted.screen != Detail::kNone) {

@@ -233,17 +233,15 @@ void AddAnswer(const Rank& worst, const std::vector<RankValue>& peaks, Report& r
   if (peaks.size() > 1) {
     const RankSpread spread = SpreadOf(peaks);
     report.lines.push_back(Say("  of {} ranks: min {}, median {}", peaks.size(),
-                                       Bytes(static_cast<std::int64_t>(spread.min.value)),
-                                       Bytes(static_cast<std::int64_t>(spread.median))));
+                               Bytes(static_cast<std::int64_t>(spread.min.value)),
+                               Bytes(static_cast<std::int64_t>(spread.median))));
   }
   const std::string step = part.peak_step >= 0 ? Say(" in step {}", part.peak_step) : "";
-  std::string text =
-      Say("  {:.3f} ms after the start{}", InMs(part.peak->time - part.begin), step);
+  std::string text = Say("  {:.3f} ms after the start{}", InMs(part.peak->time - part.begin), step);
   if (part.peak->reserved > 0) {
-    text += Say(
-        "; {} reserved, {:.1f} % of it unused", Bytes(part.peak->reserved),
-        PercentOf(std::max<std::int64_t>(part.peak->reserved - part.peak->Allocated(), 0),
-                  part.peak->reserved));
+    text += Say("; {} reserved, {:.1f} % of it unused", Bytes(part.peak->reserved),
+                PercentOf(std::max<std::int64_t>(part.peak->reserved - part.peak->Allocated(), 0),
+                          part.peak->reserved));
   }
   report.lines.push_back(std::move(text));
   if (part.most_reserved > 0) {
@@ -274,8 +272,7 @@ void AddEvidence(const RankMemory& part, Report& report) {
                      : "  estimated from lifetimes and names of operators");
   if (part.before > 0) {
     report.lines.push_back(Say("  {:.1f} % of {} from before the capture is explained",
-                                       PercentOf(part.before_explained, part.before),
-                                       Bytes(part.before)));
+                               PercentOf(part.before_explained, part.before), Bytes(part.before)));
   }
 }
 
@@ -308,7 +305,7 @@ void AddStep(const RankMemory& part, Report& report) {
   const StepMemory& first = part.steps.front();
   const StepMemory& last = part.steps.back();
   report.lines.push_back(Say("at the start of step {}: {}, of step {}: {}", first.id,
-                                     Bytes(first.at_begin), last.id, Bytes(last.at_begin)));
+                             Bytes(first.at_begin), last.id, Bytes(last.at_begin)));
 }
 
 // The rank that leaks most, by step.
@@ -337,15 +334,15 @@ void AddGrowth(const Ranks& ranks, Report& report) {
       Say("{} of {}", leaking, Counted(static_cast<std::int64_t>(ranks.size()), "rank"));
   const std::optional<std::int64_t> growth = most->part.GrowthPerStep();
   report.lines.push_back(
-      growth ? Say("growth: {} a step on {}; leaks on {}", Bytes(*growth),
-                           RankText(most->rank), ranks_text)
+      growth ? Say("growth: {} a step on {}; leaks on {}", Bytes(*growth), RankText(most->rank),
+                   ranks_text)
              : Say("growth: leaks on {}; most on {}", ranks_text, RankText(most->rank)));
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(kShown, most->part.leaks.size()); ++i) {
     const Leak& leak = most->part.leaks[i];
     report.lines.push_back(Say("  {}: {} of {} steps",
-                                       ShortenName(NameOf(leak.holder), NameColumns(50)),
-                                       Bytes(leak.bytes), leak.steps));
+                               ShortenName(NameOf(leak.holder), NameColumns(50)), Bytes(leak.bytes),
+                               leak.steps));
     if (!leak.holder.site.empty())
       report.lines.push_back(fmt::format("    {}", ShortenName(leak.holder.site, NameColumns(70))));
   }

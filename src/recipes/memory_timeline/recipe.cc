@@ -86,7 +86,7 @@ class MemoryPictures {
     const RankMemory& part = rank.part;
     PageChart chart{.kind = PageChart::Kind::kAreas,
                     .title = Say("{}{}: what is allocated for what, and reserved over time",
-                                         RankText(rank.rank), which),
+                                 RankText(rank.rank), which),
                     .unit = unit_.Name(),
                     .label = "ms",
                     .unit_of_places = "ms since the begin"};
@@ -133,8 +133,8 @@ class MemoryPictures {
     const auto parts = static_cast<TimeNs>(kTimes);
     PageChart chart{.kind = PageChart::Kind::kHeat,
                     .title = Say("What each rank has allocated over time: the most in each"
-                                         " of {} parts of the time, by its begin in ms",
-                                         kTimes),
+                                 " of {} parts of the time, by its begin in ms",
+                                 kTimes),
                     .unit = unit_.Name(),
                     .label = "rank"};
     for (TimeNs i = 0; i < parts; ++i)
@@ -283,9 +283,8 @@ class RankNotes {
   }
   void AppendTo(const std::string& text, std::vector<std::string>& notes) const {
     if (count_ == 0) return;
-    notes.push_back(count_ == 1
-                        ? fmt::format("{}: {}", RankText(first_), text)
-                        : Say("{} ranks (first: {}): {}", count_, RankText(first_), text));
+    notes.push_back(count_ == 1 ? fmt::format("{}: {}", RankText(first_), text)
+                                : Say("{} ranks (first: {}): {}", count_, RankText(first_), text));
   }
 
  private:
@@ -319,8 +318,8 @@ void AddNotes(const Ranks& ranks, Report& report) {
   if (beyond > 0) {
     report.notes.push_back(
         Say("up to {} are listed as held at the end that the allocators' totals do not"
-                    " have; the capture lacks their release",
-                    AmountText(Quantity::kBytes, beyond)));
+            " have; the capture lacks their release",
+            AmountText(Quantity::kBytes, beyond)));
   }
 }
 

@@ -126,14 +126,12 @@ ScreenLines ModuleList(const Ranks& ranks) {
   OutlierLines outliers;
   const bool several = ranks.size() > 1;
   const std::string median = several ? " (median)" : "";
-  lines.push_back(
-      Say("{}: kernels take {} {}{}, {:.1f} % in modules ({})",
-                  several ? Say("{} ranks", ranks.size()) : RankText(ranks.front().rank),
-                  text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
+  lines.push_back(Say("{}: kernels take {} {}{}, {:.1f} % in modules ({})",
+                      several ? Say("{} ranks", ranks.size()) : RankText(ranks.front().rank),
+                      text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
   if (collectives.Total() > 0) {
     lines.push_back(Say("collectives take {} {}{} more; the list has kernels only",
-                                text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
-                                median));
+                        text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(), median));
   }
   const std::size_t width = several ? 10 : 20;
   std::vector<ScreenColumn> columns = {ScreenText("share", width), ScreenRatio("", 7)};

@@ -109,19 +109,19 @@ void AddNotes(const PartOfRank& part, Report& report) {
   if (statistic.rows.empty()) {
     report.notes.push_back(
         Say("{}: no modules with kernels; mark modules with mstx ranges of the domain"
-                    " Module, or collect with with_stack=True or with_modules=True",
-                    RankText(part.rank)));
+            " Module, or collect with with_stack=True or with_modules=True",
+            RankText(part.rank)));
     return;
   }
   if (statistic.source == ModuleSource::kPythonCalls) {
     report.notes.push_back(
         Say("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls"
-                    " of the Python stack",
-                    RankText(part.rank)));
+            " of the Python stack",
+            RankText(part.rank)));
   }
   if (statistic.straddlers > 0) {
     report.notes.push_back(Say("{}: {} operators begin in a module and end after it",
-                                       RankText(part.rank), statistic.straddlers));
+                               RankText(part.rank), statistic.straddlers));
   }
   AddImpossibleMfu(RankText(part.rank), part.part.rated, report);
 }

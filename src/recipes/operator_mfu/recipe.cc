@@ -248,9 +248,8 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
     report.notes.push_back(
         rank.part.has_shapes
             ? Say("{}: no kernel with a known number of operations; {} have shapes", name,
-                          rank.part.on_gpu ? "operators" : "kernels")
-            : Say(
-                  "{}: no kernel with a known number of operations; collect with {}, which records"
+                  rank.part.on_gpu ? "operators" : "kernels")
+            : Say("{}: no kernel with a known number of operations; collect with {}, which records"
                   " shapes",
                   name,
                   rank.part.on_gpu ? "record_shapes=True" : "profiler_level Level1 or higher"));
@@ -258,8 +257,8 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
   }
   if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
     report.notes.push_back(
-        Say("{}: no MFU, because the peak of the chip is unknown: give --peak_tflops{}",
-                    name, rank.part.on_gpu ? "" : ", or keep PROF_*/device_*/info.json"));
+        Say("{}: no MFU, because the peak of the chip is unknown: give --peak_tflops{}", name,
+            rank.part.on_gpu ? "" : ", or keep PROF_*/device_*/info.json"));
   }
   AddImpossibleMfu(name, rank.part.rated, report);
 }

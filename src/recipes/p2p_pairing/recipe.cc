@@ -209,7 +209,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   if (ops == 0) return;
   report.lines.push_back(
       Say("{} send and receive operators of {} ranks: {} transfers with both ends,", ops,
-                  ranks.size(), pairs));
+          ranks.size(), pairs));
   report.lines.push_back(Say("  operators without their other end: {}", ops - paired));
   if (routes.empty()) return;
   report.lines.push_back("how long receivers waited for the sender to begin, in ms:");
@@ -219,10 +219,9 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   std::vector<std::pair<double, ScreenLine>> lines;
   for (const auto& [route, facts] : routes) {
     const RankSpread spread = SpreadOf(facts.waits);
-    lines.emplace_back(
-        spread.median,
-        list.Line(Say("{} to {}", RankName(route.first), RankName(route.second)),
-                  facts.count, spread.min.value, spread.median, spread.max.value));
+    lines.emplace_back(spread.median,
+                       list.Line(Say("{} to {}", RankName(route.first), RankName(route.second)),
+                                 facts.count, spread.min.value, spread.median, spread.max.value));
   }
   StableSort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;
@@ -249,10 +248,10 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
               " pipelines have them, collected with profiler_level=Level1");
   }
   if (unknown > contradictions) {
-    report.notes.push_back(Say(
-        "operators without a connection because their tasks name no sender and receiver: {};"
-        " collect with profiler_level=Level1",
-        unknown - contradictions));
+    report.notes.push_back(
+        Say("operators without a connection because their tasks name no sender and receiver: {};"
+            " collect with profiler_level=Level1",
+            unknown - contradictions));
   }
   if (contradictions > 0) {
     report.notes.push_back(Say(
@@ -260,8 +259,8 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
         contradictions));
   }
   if (foreign > 0) {
-    report.notes.push_back(Say(
-        "tasks left out because their group differs from that of their operator: {}", foreign));
+    report.notes.push_back(
+        Say("tasks left out because their group differs from that of their operator: {}", foreign));
   }
 }
 

@@ -143,10 +143,9 @@ std::vector<RankValue> BubbleShares(const Ranks& ranks) {
 void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& report) {
   const std::vector<RankValue> shares = BubbleShares(ranks);
   if (shares.empty()) return;
-  report.lines.push_back(
-      Say("pipeline{}{}: idle share of a step, in %",
-                  layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
-                  layout.stages ? Say(" of {} stages", *layout.stages) : ""));
+  report.lines.push_back(Say("pipeline{}{}: idle share of a step, in %",
+                             layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
+                             layout.stages ? Say(" of {} stages", *layout.stages) : ""));
   const ScreenList list(2,
                         {ScreenText("", 24), ScreenNumber("ranks", 9), ScreenNumber("min", 9, 1),
                          ScreenNumber("median", 9, 1), ScreenNumber("max", 9, 1), ScreenText("")});
@@ -188,7 +187,7 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
   if (without_device > 0) {
     report.notes.push_back(
         Say("passes left out because they have no stream and no time on the device: {}",
-                    without_device));
+            without_device));
   }
   if (misfit.steps > 0) {
     report.notes.push_back(Say(
@@ -197,11 +196,11 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
         misfit.steps, misfit.step, RankText(misfit.rank), misfit.found, misfit.expected));
   }
   if (misfit.unknown_stages > 0) {
-    report.notes.push_back(Say(
-        "{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give"
-        " --tp, --pp, --dp and --microbatch_num (at least twice --pp)",
-        misfit.unknown_stages,
-        layout.stages && layout.micro_batches ? "contradictory" : "unknown"));
+    report.notes.push_back(
+        Say("{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give"
+            " --tp, --pp, --dp and --microbatch_num (at least twice --pp)",
+            misfit.unknown_stages,
+            layout.stages && layout.micro_batches ? "contradictory" : "unknown"));
   }
 }
 

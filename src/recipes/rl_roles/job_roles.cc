@@ -247,10 +247,10 @@ class JobMaker {
     }
     if (!without.empty()) {
       job_.partial = true;
-      job_.notes.push_back(Say(
-          "{} of {} captures are left out because no directory or range names their role, or"
-          " because they hold no device work: {}",
-          without.size(), ranks_.size(), FirstOf(without)));
+      job_.notes.push_back(
+          Say("{} of {} captures are left out because no directory or range names their role, or"
+              " because they hold no device work: {}",
+              without.size(), ranks_.size(), FirstOf(without)));
     }
   }
 
@@ -327,11 +327,11 @@ class JobMaker {
         if (!devices.contains(device)) missing.push_back(RankName(rank_of_device[device]));
       }
       if (missing.empty()) continue;
-      job_.notes.push_back(Say(
-          "iteration {}: {} was not captured on {} {}, where other roles ran; it counts as"
-          " not running there",
-          key.first, key.second, Plural(static_cast<std::int64_t>(missing.size()), "rank"),
-          FirstOf(missing)));
+      job_.notes.push_back(
+          Say("iteration {}: {} was not captured on {} {}, where other roles ran; it counts as"
+              " not running there",
+              key.first, key.second, Plural(static_cast<std::int64_t>(missing.size()), "rank"),
+              FirstOf(missing)));
     }
   }
 

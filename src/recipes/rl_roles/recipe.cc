@@ -280,12 +280,12 @@ void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
   const auto count = static_cast<std::int64_t>(accounts.size());
   report.lines.push_back(best->gain > 0
                              ? Say("scale {}: halving its time saves {:.1f} % of the {}",
-                                           ShortenName(Printable(best->role), NameColumns(28)),
-                                           PercentOf(best->gain, all), Plural(count, "iteration"))
+                                   ShortenName(Printable(best->role), NameColumns(28)),
+                                   PercentOf(best->gain, all), Plural(count, "iteration"))
                              : std::string("no role alone makes the iteration shorter"));
   report.lines.push_back(Say("{} on {}, {}", Counted(count, "iteration"),
-                                     Counted(static_cast<std::int64_t>(devices), "device"),
-                                     Unit(all).Text(all)));
+                             Counted(static_cast<std::int64_t>(devices), "device"),
+                             Unit(all).Text(all)));
 }
 
 void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& unit,
@@ -294,11 +294,11 @@ void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& un
   const std::size_t shown = std::min(kShown, accounts.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const IterationAccount& account = accounts[i];
-    report.lines.push_back(Say(
-        "  iteration {}: {}, no role {:.1f} %, waiting {:.1f} %, tail of rollout {:.1f} %",
-        account.iteration, unit.Text(account.Wall()),
-        PercentOf(account.BubbleWall(), account.Wall()),
-        PercentOf(account.waiting, account.DeviceTime()), account.tail.IdlePercent()));
+    report.lines.push_back(
+        Say("  iteration {}: {}, no role {:.1f} %, waiting {:.1f} %, tail of rollout {:.1f} %",
+            account.iteration, unit.Text(account.Wall()),
+            PercentOf(account.BubbleWall(), account.Wall()),
+            PercentOf(account.waiting, account.DeviceTime()), account.tail.IdlePercent()));
   }
   AddMoreLine(accounts.size(), shown, "iteration", report.lines);
 }
@@ -306,9 +306,9 @@ void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& un
 void AddRoles(const IterationAccount& account, const Unit& unit, Report& report) {
   const ScreenList list(0, {ScreenName("role", 22), ScreenNumber("devices", 7),
                             ScreenNumber(Say("start {}", unit.Name()), 10),
-                            ScreenNumber(Say("wall {}", unit.Name()), 10),
-                            ScreenNumber("%", 6, 1), ScreenNumber("comp %", 6, 1),
-                            ScreenNumber("comm %", 6, 1), ScreenNumber("free %", 6, 1)});
+                            ScreenNumber(Say("wall {}", unit.Name()), 10), ScreenNumber("%", 6, 1),
+                            ScreenNumber("comp %", 6, 1), ScreenNumber("comm %", 6, 1),
+                            ScreenNumber("free %", 6, 1)});
   report.lines.push_back(list.Heading());
   // Those that take most time, in order of their begins.
   constexpr std::size_t kShown = 10;
@@ -336,24 +336,22 @@ void AddGaps(const IterationAccount& account, const Unit& unit, Report& report) 
     const Bubble& longest = *std::ranges::max_element(account.bubbles, {}, length);
     report.lines.push_back(
         Say("no role runs: {} ({:.1f} %), at most {}", unit.Text(account.BubbleWall()),
-                    PercentOf(account.BubbleWall(), account.Wall()), unit.Text(length(longest))));
+            PercentOf(account.BubbleWall(), account.Wall()), unit.Text(length(longest))));
     report.lines.push_back(Say("  between {} and {}",
-                                       ShortenName(Printable(longest.before), NameColumns(30)),
-                                       ShortenName(Printable(longest.behind), 30)));
+                               ShortenName(Printable(longest.before), NameColumns(30)),
+                               ShortenName(Printable(longest.behind), 30)));
   }
   if (account.waiting > 0) {
     const RoleAccount& most = *std::ranges::max_element(account.roles, {}, &RoleAccount::waiting);
-    report.lines.push_back(
-        Say("devices wait while others run a role: {:.1f} % of the device time",
-                    PercentOf(account.waiting, account.DeviceTime())));
+    report.lines.push_back(Say("devices wait while others run a role: {:.1f} % of the device time",
+                               PercentOf(account.waiting, account.DeviceTime())));
     report.lines.push_back(Say("  most for {}: {:.1f} %",
-                                       ShortenName(Printable(most.role), NameColumns(30)),
-                                       PercentOf(most.waiting, account.DeviceTime())));
+                               ShortenName(Printable(most.role), NameColumns(30)),
+                               PercentOf(most.waiting, account.DeviceTime())));
   }
   if (account.other > 0) {
-    report.lines.push_back(
-        Say("devices run roles of other iterations: {:.1f} % of the device time",
-                    PercentOf(account.other, account.DeviceTime())));
+    report.lines.push_back(Say("devices run roles of other iterations: {:.1f} % of the device time",
+                               PercentOf(account.other, account.DeviceTime())));
   }
 }
 
@@ -362,17 +360,17 @@ void AddTail(const IterationAccount& account, const Unit& unit, Report& report) 
   if (tail.devices > 1) {
     report.lines.push_back(
         Say("tail of rollout: {:.1f} % of its device time is idle until the last finishes",
-                    tail.IdlePercent()));
+            tail.IdlePercent()));
     report.lines.push_back(
         Say("  finished after {} (first), {} (median), {} {} (last, {})",
-                    unit.Number(tail.first - tail.begin), unit.Number(tail.median - tail.begin),
-                    unit.Number(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
+            unit.Number(tail.first - tail.begin), unit.Number(tail.median - tail.begin),
+            unit.Number(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
   }
   const DecodeSteps& decode = tail.decode;
   if (decode.steps == 0) return;
   report.lines.push_back(
       Say("decoding with few requests, a quarter of {} or less: {:.1f} % of its time",
-                  decode.largest, PercentOf(decode.few_time, decode.time)));
+          decode.largest, PercentOf(decode.few_time, decode.time)));
   report.lines.push_back(Say("  {} of {} steps", decode.few, decode.steps));
 }
 

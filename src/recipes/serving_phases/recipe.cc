@@ -316,9 +316,9 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
     }
   }
   if (computed == asked) return;
-  report.lines.push_back(Say(
-      "padding: graphs computed for {} requests but only {} were there, {:.1f} % wasted", computed,
-      asked, PercentOf(computed - asked, computed)));
+  report.lines.push_back(
+      Say("padding: graphs computed for {} requests but only {} were there, {:.1f} % wasted",
+          computed, asked, PercentOf(computed - asked, computed)));
 }
 
 void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
@@ -330,8 +330,8 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   if (steps == 0) return;
   report.lines.push_back(
       Say("steps of the server: {} on {}{}", steps,
-                  Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
-                  warm_up > 0 ? Say(", without {} of warm-up", warm_up) : std::string()));
+          Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
+          warm_up > 0 ? Say(", without {} of warm-up", warm_up) : std::string()));
   const ScreenList list(
       0, {ScreenText("phase", 8), ScreenText("size", 21), ScreenNumber("steps", 6),
           ScreenMs("median ms", 11), ScreenMs("spread ms", 11), ScreenNumber("tokens/s", 9)});
@@ -384,12 +384,12 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
   std::size_t without = 0;
   for (const auto& rank : ranks) without += rank.part.steps.empty() ? 1 : 0;
   if (without > 0) {
-    report.notes.push_back(Say(
-        "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\","
-        " \"decode[..]\", \"prepare input\"), and no kernels show them; to see phases let the"
-        " server name its steps while it is profiled, or record with record_shapes=True, see"
-        " docs/serving.md",
-        without, ranks.size()));
+    report.notes.push_back(
+        Say("{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\","
+            " \"decode[..]\", \"prepare input\"), and no kernels show them; to see phases let the"
+            " server name its steps while it is profiled, or record with record_shapes=True, see"
+            " docs/serving.md",
+            without, ranks.size()));
   }
   const std::vector<PhaseGroup> groups = GroupSteps(ranks);
   if (wanted.sheets) AddSheets(ranks, groups, report);

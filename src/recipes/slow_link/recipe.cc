@@ -144,12 +144,11 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
     const AmountScale scale(Quantity::kTime, same.stats.max);
     const auto text = [&](std::int64_t time) { return scale.Text(scale.Rounded(time)); };
     report.lines.push_back(Say("  {}, {}, {} ranks: median {}, {} to {} {}",
-                                       ShortenName(Printable(same.type), NameColumns(24)),
-                                       AmountText(Quantity::kBytes, same.bytes), same.ranks,
-                                       text(median), text(same.stats.min), text(same.stats.max),
-                                       scale.unit()));
-    report.lines.push_back(Say(
-        "    the longest: {}", ShortenName(Printable(same.Longest().op->name), NameColumns(60))));
+                               ShortenName(Printable(same.type), NameColumns(24)),
+                               AmountText(Quantity::kBytes, same.bytes), same.ranks, text(median),
+                               text(same.stats.min), text(same.stats.max), scale.unit()));
+    report.lines.push_back(Say("    the longest: {}",
+                               ShortenName(Printable(same.Longest().op->name), NameColumns(60))));
   }
   AddMoreLine(top.size(), kShown, "kind", report.lines);
 }
@@ -161,8 +160,8 @@ void AddWaitLines(const Lateness& lateness, Report& report) {
   for (const LateRanks& late : lateness.ranks) {
     if (late.captured) continue;
     report.lines.push_back(Say("transfer times include up to {1} of waiting for {0}",
-                                       LateRanksText(late.ranks, false, lateness.absent),
-                                       AmountText(Quantity::kTime, late.most)));
+                               LateRanksText(late.ranks, false, lateness.absent),
+                               AmountText(Quantity::kTime, late.most)));
   }
   AddClockLines(lateness, report.lines);
 }
@@ -183,8 +182,8 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
   if (classes.unsized > 0) {
     report.notes.push_back(
         Say("{} runs of collectives are left out: the type or number of their elements was"
-                    " not recorded; collect with {}",
-                    classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
+            " not recorded; collect with {}",
+            classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
   }
   const auto top = Farthest(classes, arguments[kTopNum]);
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);

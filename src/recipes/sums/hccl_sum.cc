@@ -128,9 +128,9 @@ void AddHcclLines(SumTables& tables, Report& report) {
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const GroupRow& row = longest[i];
     report.lines.push_back(Say("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
-                                       NameCell(row.key.texts[0], 34), InMs(row.stats.min),
-                                       RankName(row.min_ranks.front()), InMs(row.stats.max),
-                                       RankName(row.max_ranks.front())));
+                               NameCell(row.key.texts[0], 34), InMs(row.stats.min),
+                               RankName(row.min_ranks.front()), InMs(row.stats.max),
+                               RankName(row.max_ranks.front())));
   }
 }
 

@@ -249,7 +249,7 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   const std::vector<sums::GroupRow> names = NamesOnScreen(ranks, device);
   if (names.empty()) return;
   report.lines.push_back(Say("what the program marked, on {}: mean ms on the {}",
-                                     Counted(ranks.size(), "rank"), device ? "device" : "host"));
+                             Counted(ranks.size(), "rank"), device ? "device" : "host"));
   AppendList(
       {.list = SpreadList({ScreenName("name", 30), ScreenNumber("count", 8)}, ScreenMs("", 10)),
        .cells =
@@ -284,12 +284,12 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   if (unpaired > 0) {
     report.notes.push_back(
         Say("marks x_start or x_stop without their other half: {}, the first is {}; set"
-                    " both on one thread and in one domain",
-                    unpaired, first));
+            " both on one thread and in one domain",
+            unpaired, first));
   }
   if (left_out > 0) {
-    report.notes.push_back(Say(
-        "ranges left out because they have no stream: {}; --all_ranges counts them", left_out));
+    report.notes.push_back(
+        Say("ranges left out because they have no stream: {}; --all_ranges counts them", left_out));
   }
   if (outside > 0) {
     report.notes.push_back(

@@ -109,8 +109,8 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
     return;
   }
   StableSort(events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
-  report.lines.push_back(Say("{} longer than {}; the longest (all: SlowEvents)",
-                                     Counted(count, "event"), threshold));
+  report.lines.push_back(
+      Say("{} longer than {}; the longest (all: SlowEvents)", Counted(count, "event"), threshold));
   // Of lanes of the host the longest each: they hold each other, and functions all of the program.
   std::set<Kind> lanes;
   std::size_t others = 0;
@@ -169,10 +169,10 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   }
   if (!kernels.empty()) {
     const Top& first = kernels.front();
-    report.lines.push_back(
-        Say("{} takes most: {} of {} of device work, {}", ShortName(first.type, 24),
-                    AmountText(Quantity::kTime, first.total), AmountText(Quantity::kTime, busy),
-                    Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
+    report.lines.push_back(Say("{} takes most: {} of {} of device work, {}",
+                               ShortName(first.type, 24), AmountText(Quantity::kTime, first.total),
+                               AmountText(Quantity::kTime, busy),
+                               Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
   }
   AddTop(kernels, std::min(top, kShownKernels), steps, "kernels", report);
   AddTop(operators, std::min(top, kShownOperators), steps, "operators, own kernels", report);
@@ -378,8 +378,8 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
     if (part.events_left_out > 0) {
       report.notes.push_back(
           Say("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a"
-                      " larger --over lists fewer",
-                      RankText(rank), part.events.size(), part.events_left_out));
+              " larger --over lists fewer",
+              RankText(rank), part.events.size(), part.events_left_out));
     }
   }
   if (wanted.sheets) AddSheets(ranks, top, report);
