@@ -101,7 +101,8 @@ ScreenColumn ScreenAmount(std::string_view header, std::size_t width, const Amou
 
 ScreenLine ScreenList::Heading() const {
   std::vector<Cell> headers;
-  for (const ScreenColumn& column : columns_) headers.emplace_back(std::string(Translated(column.header)));
+  for (const ScreenColumn& column : columns_)
+    headers.emplace_back(std::string(Translated(column.header)));
   return {TextOf(headers), {}};
 }
 

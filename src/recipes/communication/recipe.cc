@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/culprits.h"

@@ -260,16 +260,17 @@ void AddCategories(const Level& peak, Report& report) {
                             ScreenPercent("share", 8)});
   report.lines.push_back(list.Heading());
   for (const auto& [bytes, category] : held) {
-    report.lines.push_back(list.Line(fmt::format("  {}", memory_timeline::NameOf(category)), bytes,
-                                     PercentOf(bytes, peak.Allocated())));
+    report.lines.push_back(
+        list.Line(fmt::format("  {}", Translated(memory_timeline::NameOf(category))), bytes,
+                  PercentOf(bytes, peak.Allocated())));
   }
 }
 
 // How much the kinds are worth.
 void AddEvidence(const RankMemory& part, Report& report) {
-  report.lines.push_back(
+  report.lines.push_back(std::string(Translated(
       part.is_listed ? "  parameters and states are listed by the framework; the rest is estimated"
-                     : "  estimated from lifetimes and names of operators");
+                     : "  estimated from lifetimes and names of operators")));
   if (part.before > 0) {
     report.lines.push_back(Say("  {:.1f} % of {} from before the capture is explained",
                                PercentOf(part.before_explained, part.before), Bytes(part.before)));
@@ -291,7 +292,7 @@ void AddHolders(const RankMemory& part, Report& report) {
     const Held& one = *listed[i];
     report.lines.push_back(
         list.Line("  " + NameCell(NameOf(one.holder), 53), one.bytes, one.count));
-    const std::string_view category = memory_timeline::NameOf(one.holder.category);
+    const std::string_view category = Translated(memory_timeline::NameOf(one.holder.category));
     report.lines.push_back(
         one.holder.site.empty()
             ? fmt::format("    {}", category)
@@ -325,9 +326,9 @@ void AddGrowth(const Ranks& ranks, Report& report) {
     if (most == nullptr || leaked(rank) > leaked(*most)) most = &rank;
   }
   if (most == nullptr) {
-    report.lines.push_back(
+    report.lines.push_back(std::string(Translated(
         judged ? "growth: no kind of allocation repeatedly outlives the step after its own"
-               : "growth: unknown; that needs three steps or more");
+               : "growth: unknown; that needs three steps or more")));
     return;
   }
   const std::string ranks_text =
@@ -372,7 +373,8 @@ void AddLines(const Ranks& all, Detail detail, Report& report) {
   AddStep(ranks[worst].part, report);
   AddGrowth(ranks, report);
   OutlierLines outliers;
-  outliers.Add("peak", peaks, [](double bytes) { return Bytes(static_cast<std::int64_t>(bytes)); });
+  outliers.Add(Translated("peak"), peaks,
+               [](double bytes) { return Bytes(static_cast<std::int64_t>(bytes)); });
   outliers.AppendTo(report.lines);
   if (detail != Detail::kAll || ranks.size() < 2) return;
   for (const Rank& rank : ranks)

@@ -64,7 +64,7 @@ class PictureUnit {
 };
 
 std::string PeakText(const RankMemory& part) {
-  std::string text = fmt::format("peak: {}", AmountText(Quantity::kBytes, part.peak->Allocated()));
+  std::string text = Say("peak: {}", AmountText(Quantity::kBytes, part.peak->Allocated()));
   if (part.peak_step >= 0) text += Say(" in step {}", part.peak_step);
   return text;
 }
@@ -89,7 +89,7 @@ class MemoryPictures {
                                  RankText(rank.rank), which),
                     .unit = unit_.Name(),
                     .label = "ms",
-                    .unit_of_places = "ms since the begin"};
+                    .unit_of_places = Say("ms since the begin")};
     for (const Level& point : part.points) chart.at.push_back(InMs(point.time - part.begin));
     const bool goes_on = !part.points.empty() && part.end > part.points.back().time;
     if (goes_on) chart.at.push_back(InMs(part.end - part.begin));
@@ -99,11 +99,11 @@ class MemoryPictures {
       chart.series.push_back(std::move(series));
     };
     for (const Category category : layers_) {
-      add({.name = std::string(NameOf(category))},
+      add({.name = std::string(Translated(NameOf(category)))},
           [&](const Level& point) { return point.Of(category); });
     }
     if (std::ranges::any_of(part.points, [](const Level& point) { return point.reserved >= 0; }))
-      add({.name = "reserved", .tint = Tint::kBase, .is_line = true},
+      add({.name = Say("reserved"), .tint = Tint::kBase, .is_line = true},
           [](const Level& point) { return point.reserved; });
     chart.marks.push_back({InMs(part.peak->time - part.begin), PeakText(part)});
     return chart;
@@ -113,11 +113,11 @@ class MemoryPictures {
   PageChart Peaks() const {
     PageChart chart{
         .kind = ranks_.size() > kMaxBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
-        .title = "The peak of each rank, by what it is for",
+        .title = Say("The peak of each rank, by what it is for"),
         .unit = unit_.Name(),
         .label = "rank"};
     for (const Category category : layers_)
-      chart.series.push_back({.name = std::string(NameOf(category))});
+      chart.series.push_back({.name = std::string(Translated(NameOf(category)))});
     for (const Rank& rank : ranks_) {
       chart.labels.push_back(RankName(rank.rank));
       for (std::size_t i = 0; i < layers_.size(); ++i)
@@ -187,10 +187,10 @@ void AddDrawings(const Ranks& all, Report& report) {
   for (const Rank& rank : ranks) by_peak.push_back(&rank);
   StableSort(by_peak, std::greater{},
              [](const Rank* rank) { return rank->part.peak->Allocated(); });
-  report.drawings.push_back(pictures.OverTime(*by_peak.front(), ", the highest peak"));
+  report.drawings.push_back(pictures.OverTime(*by_peak.front(), Say(", the highest peak")));
   report.drawings.push_back(
-      pictures.OverTime(*by_peak[by_peak.size() / 2], ", the median of the peaks"));
-  report.drawings.push_back(pictures.OverTime(*by_peak.back(), ", the lowest peak"));
+      pictures.OverTime(*by_peak[by_peak.size() / 2], Say(", the median of the peaks")));
+  report.drawings.push_back(pictures.OverTime(*by_peak.back(), Say(", the lowest peak")));
 }
 
 // The files of export_memory_timeline.
@@ -305,15 +305,15 @@ void AddNotes(const Ranks& ranks, Report& report) {
     }
     beyond = std::max(beyond, part.beyond_totals);
   }
-  without.AppendTo("no memory of operators was recorded; collect with profile_memory=True",
+  without.AppendTo(Say("no memory of operators was recorded; collect with profile_memory=True"),
                    report.notes);
   without_addresses.AppendTo(
-      "the trace has no addresses of memory, so which allocation a release ends is unknown;"
-      " collect with a newer profiler",
+      Say("the trace has no addresses of memory, so which allocation a release ends is unknown;"
+          " collect with a newer profiler"),
       report.notes);
   without_totals.AppendTo(
-      "the allocators did not report their totals, so what was allocated before the capture is"
-      " unknown",
+      Say("the allocators did not report their totals, so what was allocated before the capture is"
+          " unknown"),
       report.notes);
   if (beyond > 0) {
     report.notes.push_back(

@@ -248,17 +248,18 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
     report.notes.push_back(
         rank.part.has_shapes
             ? Say("{}: no kernel with a known number of operations; {} have shapes", name,
-                  rank.part.on_gpu ? "operators" : "kernels")
+                  Translated(rank.part.on_gpu ? "operators" : "kernels"))
             : Say("{}: no kernel with a known number of operations; collect with {}, which records"
                   " shapes",
                   name,
-                  rank.part.on_gpu ? "record_shapes=True" : "profiler_level Level1 or higher"));
+                  Translated(rank.part.on_gpu ? "record_shapes=True"
+                                              : "profiler_level Level1 or higher")));
     return;
   }
   if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
     report.notes.push_back(
         Say("{}: no MFU, because the peak of the chip is unknown: give --peak_tflops{}", name,
-            rank.part.on_gpu ? "" : ", or keep PROF_*/device_*/info.json"));
+            rank.part.on_gpu ? "" : Translated(", or keep PROF_*/device_*/info.json")));
   }
   AddImpossibleMfu(name, rank.part.rated, report);
 }

@@ -212,7 +212,7 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
           ranks.size(), pairs));
   report.lines.push_back(Say("  operators without their other end: {}", ops - paired));
   if (routes.empty()) return;
-  report.lines.push_back("how long receivers waited for the sender to begin, in ms:");
+  report.lines.push_back(Say("how long receivers waited for the sender to begin, in ms:"));
   const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
                             ScreenMs("min", 10), ScreenMs("median", 10), ScreenMs("max", 10)});
   report.lines.push_back(list.Heading());
@@ -241,11 +241,11 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
     if (part.ops.empty()) empty.push_back(rank);
   }
   if (empty.size() == ranks.size()) {
-    report.notes.push_back(
+    report.notes.emplace_back(Translated(
         ranks.front().part.on_gpu
             ? "traces of GPUs do not name the ends of transfers, so none are paired"
             : "no send and receive operators (hcom_send__, hcom_receive__) were recorded;"
-              " pipelines have them, collected with profiler_level=Level1");
+              " pipelines have them, collected with profiler_level=Level1"));
   }
   if (unknown > contradictions) {
     report.notes.push_back(

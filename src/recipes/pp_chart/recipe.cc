@@ -96,12 +96,12 @@ std::optional<PageChart> PipelineChart(const Ranks& ranks,
   }
   if (steps.empty()) return std::nullopt;
   const auto& [step, window] = *steps.begin();
-  Timeline lanes{.title = step < 0 ? "The passes of each rank"
+  Timeline lanes{.title = step < 0 ? Say("The passes of each rank")
                                    : Say("The passes of each rank in step {}", step),
-                 .text = "FP is forward, BP backward; white is idle.",
+                 .text = Say("FP is forward, BP backward; white is idle."),
                  .begin = window.begin,
                  .end = window.end,
-                 .kinds = {{"var(--compute)", "forward"}, {"var(--t3)", "backward"}}};
+                 .kinds = {{"var(--compute)", Say("forward")}, {"var(--t3)", Say("backward")}}};
   for (std::size_t i = 0; i < std::min(ranks.size(), kMaxLanes); ++i) {
     lanes.Lane(RankText(ranks[i].rank));
     for (std::size_t box = 0; box < boxes[i].size(); ++box) {
@@ -156,7 +156,7 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
                                      Say("(rank {})", RankName(spread.max.rank))));
   };
   report.lines.push_back(list.Heading());
-  add("all ranks", shares);
+  add(Translated("all ranks"), shares);
   std::map<std::int64_t, std::vector<RankValue>> stages;
   for (const RankValue& share : shares) {
     if (const auto stage = layout.StageOf(share.rank)) stages[*stage].push_back(share);
@@ -200,7 +200,7 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
         Say("{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give"
             " --tp, --pp, --dp and --microbatch_num (at least twice --pp)",
             misfit.unknown_stages,
-            layout.stages && layout.micro_batches ? "contradictory" : "unknown"));
+            Translated(layout.stages && layout.micro_batches ? "contradictory" : "unknown")));
   }
 }
 

@@ -328,10 +328,13 @@ class JobMaker {
       }
       if (missing.empty()) continue;
       job_.notes.push_back(
-          Say("iteration {}: {} was not captured on {} {}, where other roles ran; it counts as"
-              " not running there",
-              key.first, key.second, Plural(static_cast<std::int64_t>(missing.size()), "rank"),
-              FirstOf(missing)));
+          missing.size() == 1
+              ? Say("iteration {}: {} was not captured on rank {}, where other roles ran; it counts"
+                    " as not running there",
+                    key.first, key.second, FirstOf(missing))
+              : Say("iteration {}: {} was not captured on ranks {}, where other roles ran; it"
+                    " counts as not running there",
+                    key.first, key.second, FirstOf(missing)));
     }
   }
 

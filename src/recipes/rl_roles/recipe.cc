@@ -191,7 +191,7 @@ PageChart RolesChart(const JobRoles& job, const std::vector<IterationAccount>& a
   const IterationAccount& longest =
       *std::ranges::max_element(accounts, {}, &IterationAccount::Wall);
   const bool shows_all = job.runs.size() <= kMaxSpans;
-  Timeline lanes{.title = "Which role each device runs",
+  Timeline lanes{.title = Say("Which role each device runs"),
                  .begin = shows_all ? accounts.front().time.begin : longest.time.begin,
                  .end = shows_all ? accounts.back().time.end : longest.time.end};
   std::map<std::size_t, std::vector<const JobRun*>> devices;
@@ -278,11 +278,13 @@ void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
   }
   const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
   const auto count = static_cast<std::int64_t>(accounts.size());
-  report.lines.push_back(best->gain > 0
-                             ? Say("scale {}: halving its time saves {:.1f} % of the {}",
-                                   ShortenName(Printable(best->role), NameColumns(28)),
-                                   PercentOf(best->gain, all), Plural(count, "iteration"))
-                             : std::string("no role alone makes the iteration shorter"));
+  const std::string role = ShortenName(Printable(best->role), NameColumns(28));
+  const double share = PercentOf(best->gain, all);
+  report.lines.push_back(
+      best->gain <= 0 ? Say("no role alone makes the iteration shorter")
+      : count == 1
+          ? Say("scale {}: halving its time saves {:.1f} % of the iteration", role, share)
+          : Say("scale {}: halving its time saves {:.1f} % of the iterations", role, share));
   report.lines.push_back(Say("{} on {}, {}", Counted(count, "iteration"),
                              Counted(static_cast<std::int64_t>(devices), "device"),
                              Unit(all).Text(all)));

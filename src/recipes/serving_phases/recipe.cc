@@ -283,7 +283,7 @@ std::string PartsText(const PhaseGroup& group) {
   if (parts.size() > kShown) parts.resize(kShown);
   std::string text;
   for (const auto& [time, part] : parts) {
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", TitleOf(part),
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", Translated(TitleOf(part)),
                         PercentOf(time, group.sum));
   }
   return text;
@@ -300,8 +300,8 @@ void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Repo
           means.push_back({id, InMs(step.Length())});
       }
     }
-    outliers.Add(fmt::format("{}, {}", group.Phase(), group.Size()), MeansOfRanks(means),
-                 [](double ms) { return fmt::format("{:.3f} ms", ms); });
+    outliers.Add(fmt::format("{}, {}", group.Phase(), SizeInWords(group.batch)),
+                 MeansOfRanks(means), [](double ms) { return fmt::format("{:.3f} ms", ms); });
   }
   outliers.AppendTo(report.lines);
 }
@@ -350,15 +350,16 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   }
   for (const PhaseGroup* group : shown) {
     const TimeNs spread = LengthAt(*group, 75) - LengthAt(*group, 25);
-    report.lines.push_back(list.Line(group->Phase(), group->Size(), group->Count(),
+    report.lines.push_back(list.Line(group->Phase(), SizeInWords(group->batch), group->Count(),
                                      LengthAt(*group, 50), spread,
                                      kIfKnown(TokensPerSecond(*group))));
     if (const TimeNs time = TimePerToken(*group); time >= 0) {
       report.lines.push_back(fmt::format("  {} {}", AmountText(Quantity::kTime, time),
-                                         NameOfTokenTime(group->batch.phase)));
+                                         Translated(NameOfTokenTime(group->batch.phase))));
     }
     if (std::ranges::any_of(group->steps, &ServingAccount::is_cut))
-      report.lines.emplace_back("  time per token unknown: the end of the last step is missing");
+      report.lines.emplace_back(
+          Say("  time per token unknown: the end of the last step is missing"));
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);

@@ -127,12 +127,13 @@ void AddSlowLinkLines(const LinkSpeedsOfJob& speeds, ScreenLines& lines) {
 // `told`: what single links move is known, and answers for all kinds of collectives.
 void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top, bool told,
                   Report& report) {
-  const std::string kinds = Counted(classes.count, "kind") + " of collectives (type, bytes, ranks)";
+  const std::string kinds =
+      Say("{} of collectives (type, bytes, ranks)", Counted(classes.count, "kind"));
   if (top.empty()) {
     if (told) return;
-    report.lines.push_back(classes.count == 0
-                               ? "no collectives can be compared: their sizes were not recorded"
-                               : Say("no slow link in {}", kinds));
+    report.lines.push_back(
+        classes.count == 0 ? Say("no collectives can be compared: their sizes were not recorded")
+                           : Say("no slow link in {}", kinds));
     return;
   }
   constexpr std::size_t kShown = 6;
@@ -180,10 +181,10 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
       KnownInstances("slow_link", lateness.instances, on_gpu, report);
   const LinkClasses classes = slow_link::FindLinkClasses(parts, instances);
   if (classes.unsized > 0) {
-    report.notes.push_back(
-        Say("{} runs of collectives are left out: the type or number of their elements was"
-            " not recorded; collect with {}",
-            classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
+    report.notes.push_back(Say(
+        "{} runs of collectives are left out: the type or number of their elements was"
+        " not recorded; collect with {}",
+        classes.unsized, Translated(on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1")));
   }
   const auto top = Farthest(classes, arguments[kTopNum]);
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);

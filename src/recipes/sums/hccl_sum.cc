@@ -122,7 +122,7 @@ void AddHcclLines(SumTables& tables, Report& report) {
               .noun = "type"},
              all, report);
   report.lines.emplace_back(
-      "the longest operators, and the ranks with the shortest and the longest:");
+      Say("the longest operators, and the ranks with the shortest and the longest:"));
   constexpr std::size_t kShown = 6;
   const std::vector<GroupRow>& longest = tables.Rows(2);
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {

@@ -248,8 +248,10 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   const bool device = HasDeviceTimes(ranks);
   const std::vector<sums::GroupRow> names = NamesOnScreen(ranks, device);
   if (names.empty()) return;
-  report.lines.push_back(Say("what the program marked, on {}: mean ms on the {}",
-                             Counted(ranks.size(), "rank"), device ? "device" : "host"));
+  const std::string of_ranks = Counted(ranks.size(), "rank");
+  report.lines.push_back(
+      device ? Say("what the program marked, on {}: mean ms on the device", of_ranks)
+             : Say("what the program marked, on {}: mean ms on the host", of_ranks));
   AppendList(
       {.list = SpreadList({ScreenName("name", 30), ScreenNumber("count", 8)}, ScreenMs("", 10)),
        .cells =

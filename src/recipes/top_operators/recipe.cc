@@ -45,12 +45,12 @@ std::string BoundText(const Top& top) {
 std::string PlaceText(const std::string& shapes, const std::string& launched_by,
                       const std::string& call_site) {
   std::string text = CutEnd(Printable(shapes), NameColumns(36));
-  const auto add = [&](const char* word, const std::string& more) {
+  const auto add = [&](std::string_view word, const std::string& more) {
     if (more.empty()) return;
     text += fmt::format("{}{} {}", text.empty() ? "" : " ", word, Printable(more));
   };
-  add("by", launched_by);
-  add("at", call_site);
+  add(Translated("by"), launched_by);
+  add(Translated("at"), call_site);
   return CutEnd(text, ScreenColumns() - 4);
 }
 
@@ -126,10 +126,10 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
     const std::string site =
         event->call_site.empty()
             ? ""
-            : " at " + ShortenName(Printable(event->call_site), NameColumns(40) / 2);
+            : Say(" at {}", ShortenName(Printable(event->call_site), NameColumns(40) / 2));
     const std::string name = ShortName(event->name, NameColumns(39) - ColumnsOf(site)) + site;
-    report.lines.push_back(
-        list.Line(RankName(rank), kIfKnown(event->step), event->dur, event->kind, name));
+    report.lines.push_back(list.Line(RankName(rank), kIfKnown(event->step), event->dur,
+                                     Translated(NameOf(event->kind)), name));
   }
 }
 
@@ -180,13 +180,14 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   AddOutliers(ranks, kernels, report);
   std::string missing;
   const auto add = [&](bool known, const char* what, const char* setting) {
-    if (!known) missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", what, setting);
+    if (!known)
+      missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", Translated(what), setting);
   };
-  add(has_python, "call sites", "with_stack=True");
-  add(has_shapes, "shapes", "record_shapes=True");
-  add(has_loads || is_gpu, "busy units", "aic_metrics=PipeUtilization");
+  add(has_python, ToTranslate("call sites"), "with_stack=True");
+  add(has_shapes, ToTranslate("shapes"), "record_shapes=True");
+  add(has_loads || is_gpu, ToTranslate("busy units"), "aic_metrics=PipeUtilization");
   if (!missing.empty()) {
-    for (std::string& line : Wrapped("not recorded: " + missing, 2))
+    for (std::string& line : Wrapped(Say("not recorded: {}", missing), 2))
       report.lines.push_back(std::move(line));
   }
 }
