@@ -24,16 +24,16 @@ msgstr "Content-Type: text/plain; charset=UTF-8\\n"
 """
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 # What says a text, and how many arguments stand before it.
-SAYS = {"Say": 0, "Translated": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
+SAYS = {"Say": 0, "Translated": 0, "ToTranslate": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
 # What makes a text of a noun: how many arguments stand before it, and the text.
-COUNTS = {"Counted": (1, "{{}} {}s"), "MoreText": (1, "{{}} more {}s"), "AddMoreLine": (2, "{{}} more {}s")}
+COUNTS = {"Counted": (1, "{{}} {}"), "MoreText": (1, "{{}} more {}"), "AddMoreLine": (2, "{{}} more {}")}
 # Functions with such a parameter declare a text that is translated where it is shown.
 PARAMETER = re.compile(r"(\w+)(?: = \[[^\]]*\])?\(([^()]*?(?:char\*|string_view|std::string)) "
                        r"(?:meaning|title|help|summary|header)(?: = [^,()]*)?[,)]")
 # Words that are the same in every language.
-KEPT = {"rank", "step", "ms", "us", "ns", "GB/s", "MFU", "TFLOPS", "kernel", "NPU ms", "GPU ms", "+ms", "tokens/s", "MB"}
+KEPT = {"rank", "step", "ms", "us", "ns", "GB/s", "MFU", "TFLOPS", "kernel", "NPU ms", "GPU ms", "+ms", "tokens/s", "MB", "1ms"}
 # What declares a text that is translated where it is shown.
-DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text) = $")
+DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text|title|counted|only_with) =\s*$")
 FIELD = re.compile(r"\{(\d*)(:[^{}]*)?\}")
 WORD = re.compile(r"[A-Za-z]{2}")
 

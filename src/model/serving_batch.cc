@@ -221,7 +221,7 @@ std::string SizeText(const ServingBatch& batch) {
   if (size < 0 || batch.phase == ServingPhase::kDummy) return "";
   if (batch.phase != ServingPhase::kDecode) return fmt::format("up to {} tokens", size);
   if (batch.graph_size >= 0) return fmt::format("graph of {}", size);
-  return fmt::format("{} {}", size, Plural(size, "request"));
+  return fmt::format("{} request{}", size, size == 1 ? "" : "s");
 }
 
 std::string SizeInWords(const ServingBatch& batch) {

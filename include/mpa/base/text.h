@@ -55,7 +55,7 @@ std::string ShortFunctionName(std::string_view name);
 
 /// What so many things are called: "rank" of one, "ranks" of any other number.
 std::string Plural(std::int64_t count, std::string_view noun);
-/// "1 rank", "3 ranks"; in other languages by the form "{} ranks".
+/// "1 rank", "3 ranks".
 std::string Counted(std::int64_t count, std::string_view noun);
 
 /// True when `text` is one of `words`.
