@@ -94,8 +94,9 @@ def said(path):
     for is_literal, part in pieces(path.read_text(encoding="utf-8")):
         if is_literal:
             literals.add(part)
-            if calls and calls[-1][:2] == [0, 0] and WORD.search(FIELD.sub("", part)) and part not in KEPT:
-                texts.add(calls[-1][2].format(part) if calls[-1][2] != "{}" else part)
+            if calls and calls[-1][:2] == [0, 0] and WORD.search(FIELD.sub("", part)):
+                text = part if calls[-1][2] == "{}" else calls[-1][2].format(part)
+                texts |= {text} - KEPT
             continue
         at = 0
         starts = {match.end() - 1: taking[match[1]] for match in call.finditer(part)}
@@ -115,7 +116,7 @@ def said(path):
     whole = pieces(path.read_text(encoding="utf-8"))
     for (_, before), (is_literal, part) in zip(whole, whole[1:]):
         if is_literal and DECLARED.search(before) and WORD.search(part):
-            texts.add(part)
+            texts |= {part} - KEPT
     return texts, literals | texts
 
 

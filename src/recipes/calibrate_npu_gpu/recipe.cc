@@ -138,7 +138,7 @@ Sheet EmptyComparison(RankId rank) {
              "Time of the module on the NPU divided by that on the GPU.");
   add_module("(NPU-GPU,us) Module Time Diff", Format::kDecimals3,
              "Time of the module on the NPU minus that on the GPU, in us.");
-  sheet.charts = {LargestBars("Kernel time of the modules on both devices, " + RankText(rank),
+  sheet.charts = {LargestBars(Say("Kernel time of the modules on both devices, {}", RankText(rank)),
                               {"(NPU) Parent Module", "(NPU) Module"},
                               {{"(NPU) Total Kernel Duration(us)", Tint::kCompute},
                                {"(GPU) Total Kernel Duration(us)", Tint::kBase}},

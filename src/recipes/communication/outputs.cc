@@ -464,9 +464,8 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
     const auto& [type, name, ranks] = kind;
     if (shown++ == kKindsOfGroups) break;
     const std::string shown_name = name.empty() ? Say("(no name)") : fmt::format("{:.16}", name);
-    report.lines.push_back(
-        fmt::format("    {:<10}  {}  {}", type, PaddedBehind(shown_name, 16),
-                    Say("{} of {}", Counted(count, "group"), Counted(ranks, "rank"))));
+    report.lines.push_back(Say("    {:<10}  {}  {} of {}", type, PaddedBehind(shown_name, 16),
+                               Counted(count, "group"), Counted(ranks, "rank")));
   }
   AddMoreLine(kinds.size(), kKindsOfGroups, "kind", report.lines);
 }
