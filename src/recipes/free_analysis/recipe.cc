@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gaps.h"
+#include "launch_delays.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/language.h"
@@ -42,6 +43,7 @@ struct IdleOfRank {
   std::vector<TimeNs> categories;  ///< of all steps, by category
   EarlierTime earlier = {};
   RankCollectives collectives;
+  LaunchDelays launches;
 };
 
 }  // namespace mpa::recipes::free_analysis
@@ -67,6 +69,7 @@ void CheckIdle(const IdleOfRank& part) {
   for (const Idle& idle : part.longest) holds = holds && IsDuration(idle.Length());
   for (const TimeNs time : part.categories) holds = holds && IsDuration(time);
   if (!holds) Fail(ErrorKind::kCorrupt, "an idle time is impossible");
+  CheckLaunchDelays(part.launches);
 }
 
 IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& arguments) {
@@ -83,6 +86,7 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
                             accounts.Of(gap.time)});
   }
   part.earlier = accounts.Account().earlier;
+  part.launches = LaunchDelaysOf(trace, accounts.Account().clock);
   const CategoryTimes categories = accounts.Categories();
   for (std::size_t category = 0; category < kTimeCategories; ++category) {
     part.categories.push_back(categories[static_cast<TimeCategory>(category)]);
@@ -250,6 +254,25 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
   }
 }
 
+// Of the rank with the most free time what waits on its device, too.
+void AddDrawings(const Ranks& ranks, Report& report) {
+  std::vector<const LaunchDelays*> launches;
+  const OfRank<IdleOfRank>* most = nullptr;
+  double largest = -1;
+  for (const OfRank<IdleOfRank>& rank : ranks) {
+    launches.push_back(&rank.part.launches);
+    const CategoryTimes categories = CategoriesOf({rank});
+    const double free = PercentOf(categories.SumOf(IsFree), categories.Sum());
+    if (rank.part.launches.waiting.empty() || free <= largest) continue;
+    largest = free;
+    most = &rank;
+  }
+  if (auto chart = DelayChart(launches)) report.drawings.push_back(std::move(*chart));
+  if (most == nullptr) return;
+  if (auto chart = QueueChart(most->part.launches, most->rank))
+    report.drawings.push_back(std::move(*chart));
+}
+
 void AddLines(const Ranks& ranks, bool compat, Report& report) {
   std::vector<RankValue> shares;
   for (const OfRank<IdleOfRank>& rank : ranks) {
@@ -316,6 +339,7 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
          .same = Chart::SameLabel::kSum,
          .of_ranks = true}};
     AddRowsOfRanks(ranks, &IdleOfRank::longest, std::move(list), report);
+    AddDrawings(ranks, report);
   }
   AddNotes(ranks, report);
   if (wanted.screen == Detail::kNone) return;
