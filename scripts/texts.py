@@ -90,7 +90,7 @@ def said(path):
     """The texts that a source says or declares, and all its literals."""
     texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth, form of the text]
     taking = takers() | declaring(path)
-    call = re.compile(rf"(?<![\w.>])({'|'.join(taking)})(?:<[^;<>()]*>)?\(")
+    call = re.compile(rf"(?<![\w.>])({'|'.join(taking)})(?:<(?:[^;<>()]|<[^;<>()]*>)*>)?\(")
     for is_literal, part in pieces(path.read_text(encoding="utf-8")):
         if is_literal:
             literals.add(part)
