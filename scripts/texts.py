@@ -34,6 +34,7 @@ PARAMETER = re.compile(r"(\w+)(?: = \[[^\]]*\])?\(([^()]*?(?:char\*|string_view|
 KEPT = {"rank", "step", "ms", "us", "ns", "GB/s", "MFU", "TFLOPS", "kernel", "NPU ms", "GPU ms", "+ms", "tokens/s", "MB", "1ms"}
 # What declares a text that is translated where it is shown.
 DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text|title|counted|only_with) =\s*$")
+LITERAL = r'"(?:\\.|[^"\\\n])*"'
 FIELD = re.compile(r"\{(\d*)(:[^{}]*)?\}")
 WORD = re.compile(r"[A-Za-z]{2}")
 
@@ -86,6 +87,18 @@ def takers():
     return found
 
 
+def of_options(text):
+    """The help and the usual value in words of options that do not name their members."""
+    found = set()
+    for option in re.findall(rf"\bOption<[^;=()]*> (k\w+\{{.*?\}});", text, re.DOTALL):
+        for body in re.findall(rf'k\w+\{{((?:{LITERAL}|[^"{{}}])*)\}}', option):
+            members = re.split(rf",(?=(?:[^\"]|{LITERAL})*$)", body)
+            words = ["".join(piece[1:-1] for piece in re.findall(LITERAL, member)) for member in members]
+            if not body.lstrip().startswith("."):
+                found |= {word for word in words[2:3] + words[4:5] if WORD.search(word)}
+    return found
+
+
 def said(path):
     """The texts that a source says or declares, and all its literals."""
     texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth, form of the text]
@@ -114,6 +127,7 @@ def said(path):
             elif sign == "," and calls[-1][1] == 0:
                 calls[-1][0] -= 1
     whole = pieces(path.read_text(encoding="utf-8"))
+    texts |= of_options(path.read_text(encoding="utf-8"))
     for (_, before), (is_literal, part) in zip(whole, whole[1:]):
         if is_literal and DECLARED.search(before) and WORD.search(part):
             texts |= {part} - KEPT
