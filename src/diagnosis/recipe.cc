@@ -251,7 +251,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     }
     if (wanted.sheets) {
       AddProblemSheets(ranks, diagnosis, language, report);
-      report.page = DiagnosisPage(diagnosis, language);
+      report.page = DiagnosisPage(diagnosis, language,
+                                  arguments.captures.empty() ? "DIR" : arguments.captures);
       std::string tuned = TuningList(ranks);
       if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
     }

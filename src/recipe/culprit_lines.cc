@@ -114,8 +114,7 @@ void AddVerdictLines(const JobVerdict& verdict, ScreenLines& lines) {
   }
   const std::size_t shown = std::min(kShownCulprits, verdict.culprits.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    for (std::string& line : Wrapped(CulpritText(verdict, verdict.culprits[i]), 2))
-      lines.emplace_back(std::move(line));
+    AddSentence(CulpritText(verdict, verdict.culprits[i]), lines);
   }
 }
 

@@ -148,8 +148,7 @@ Page PageOf(const Report& report, std::string title) {
     page.sections.push_back(std::move(answer));
     screen.lines.clear();
   } else if (report.story.empty()) {
-    if (std::string verdict = TakeFirstSentence(screen.lines); !verdict.empty())
-      page.lead.push_back(std::move(verdict));
+    page.lead = TakeVerdicts(screen.lines);
   }
   if (!report.story.empty()) {
     PageSection changes{

@@ -316,9 +316,12 @@ class PageWriter {
     if (!card.facts.empty()) Add("<p>{}</p>\n", EscapedHtml(card.facts));
     if (!card.advice.empty()) Add("<p><b>&rarr; {}</b></p>\n", EscapedHtml(card.advice));
     AddTable(card.places);
-    if (!card.command.empty()) {
-      Add("<p class=\"dim\"><code>{}</code></p>\n", EscapedHtml(card.command));
+    if (card.around) {
+      Add("<details><summary>{}</summary><figure data-chart=\"{}\"></figure></details>\n",
+          EscapedHtml(card.around->title), data_.Add(*card.around));
     }
+    for (const std::string& command : card.commands)
+      Add("<p class=\"dim\"><code>{}</code></p>\n", EscapedHtml(command));
     Add("</article>\n");
   }
 

@@ -114,7 +114,8 @@ struct PageCard {
   std::string label{};   ///< what people read of it
   std::string title{}, gain{}, facts{}, advice{};
   PageTable places{};     ///< that show it
-  std::string command{};  ///< tells more about it
+  std::optional<PageChart> around{};    ///< one of the places
+  std::vector<std::string> commands{};  ///< tell more about it
 };
 
 struct PageSection {

@@ -22,8 +22,8 @@ constexpr std::size_t kMaxPlacesOfPage = 5;
 
 class DiagnosisPageMaker : Speaker {
  public:
-  DiagnosisPageMaker(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step) {}
+  DiagnosisPageMaker(const Diagnosis& diagnosis, Language language, std::string_view captures)
+      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step), captures_(captures) {}
 
   Page Make() && {
     page_.language = language_ == Language::kChinese ? "zh" : "en";
@@ -103,7 +103,19 @@ class DiagnosisPageMaker : Speaker {
     card.facts = FactsText(finding, language_, kAllColumns);
     card.advice = AdviceOf(finding, language_);
     card.places = PlacesOf(finding);
-    card.command = "advisor why " + finding.key;
+    const auto add = [&](std::string_view command) {
+      card.commands.push_back(
+          fmt::format("msprof-analyze {} {} -d {}", command, finding.key, captures_));
+    };
+    add("advisor why");
+    for (const auto& [key, around] : diagnosis_.pictures.places) {
+      if (key != finding.key) continue;
+      card.around = PageChart{.kind = PageChart::Kind::kTimeline,
+                              .title = Say("Around the place"),
+                              .unit = "ms",
+                              .timeline = around};
+      add("export timeline --around");
+    }
     return card;
   }
 
@@ -181,13 +193,14 @@ class DiagnosisPageMaker : Speaker {
 
   const Diagnosis& diagnosis_;
   const MsText ms_;
+  const std::string_view captures_;
   Page page_;
 };
 
 }  // namespace
 
-Page DiagnosisPage(const Diagnosis& diagnosis, Language language) {
-  return DiagnosisPageMaker(diagnosis, language).Make();
+Page DiagnosisPage(const Diagnosis& diagnosis, Language language, std::string_view captures) {
+  return DiagnosisPageMaker(diagnosis, language, captures).Make();
 }
 
 }  // namespace mpa

@@ -284,12 +284,31 @@ std::vector<StepRow> WithoutWarmUp(const Ranks& ranks, std::vector<StepRow> rows
   return rows;
 }
 
+// What takes most of the step, where nobody is to blame.
+void AddLargestPart(const std::vector<StepRow>& rows, ScreenLines& lines) {
+  const auto median = [&](std::size_t metric) {
+    const std::vector<RankValue> values = MeansOfRanks(rows, metric);
+    return values.empty() ? 0 : SpreadOf(values).median;
+  };
+  const double step = median(kStepTime);
+  std::size_t largest = kComputation;
+  for (const std::size_t metric : {kExposedCommunication, kFree, kExposedMemory}) {
+    if (median(metric) > median(largest)) largest = metric;
+  }
+  if (step <= 0) return;
+  AddSentence(Say("most of the step is {}: {:.3f} of {:.3f} ms ({:.0f} %)",
+                  Translated(kMetricsOfStep[largest].words), median(largest), step,
+                  100 * median(largest) / step),
+              lines);
+}
+
 void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& report) {
   constexpr std::size_t kLines[] = {
       kStepTime, kComputation, kExposedCommunication, kFree, kExposedMemory, kWait, kTransmit};
   if (all.empty()) return;
   ScreenLines left_out;
   const std::vector<StepRow> rows = WithoutWarmUp(ranks, all, "", left_out);
+  if (report.lines.empty()) AddLargestPart(rows, report.lines);
   const ScreenList list = SpreadList({ScreenText("ms in a step", 26)}, ScreenNumber("", 12, 3));
   report.lines.push_back(list.Heading());
   for (const std::size_t metric : kLines) {
@@ -372,8 +391,7 @@ void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines
   const auto add = [&](std::string_view when, const JobVerdict& in, const JobVerdict& other) {
     for (const Culprit& culprit : in.culprits) {
       if (!Shows(other, culprit) || !grew(in, other, culprit)) continue;
-      for (std::string& line : Wrapped(fmt::format("{}: {}", when, CulpritText(in, culprit)), 2))
-        lines.emplace_back(std::move(line));
+      AddSentence(fmt::format("{}: {}", when, CulpritText(in, culprit)), lines);
     }
   };
   add(Translated("now"), now, before);

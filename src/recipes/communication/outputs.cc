@@ -423,13 +423,57 @@ double MedianBandwidth(const std::vector<Link>& links) {
 
 }  // namespace
 
+namespace {
+
+// In ms, of each rank that has steps.
+std::vector<RankValue> OfRanks(const std::vector<StepTraceRow>& rows,
+                               TimeNs StepTimes::Row::*time) {
+  std::vector<RankValue> values;
+  for (const auto& row : rows) {
+    if (!row.stage) values.push_back({row.rank, InMs(row.times.*time)});
+  }
+  return values;
+}
+
+const RankOp* LongestOf(const OpSums& ops) {
+  const RankOp* longest = nullptr;
+  for (const auto& op : ops.ops) {
+    if (longest == nullptr || op.op->time.elapse > longest->op->time.elapse) longest = &op;
+  }
+  return longest;
+}
+
+}  // namespace
+
+void AddAnswer(const std::vector<StepTraceRow>& steps, const OpSums& ops, const LinkSums& links,
+               Report& report) {
+  if (const auto transports = LinksByTransport(links); !transports.empty()) {
+    const auto& [transport, of] = *transports.begin();
+    AddSentence(Say("{} to {} is the slowest of {} links over {}: {:.3f} GB/s, the median"
+                    " is {:.3f}",
+                    of.front().source, of.front().destination, of.size(), transport,
+                    of.front().Bandwidth(), MedianBandwidth(of)),
+                report.lines);
+  } else if (const std::vector<RankValue> exposed =
+                 OfRanks(steps, &StepTimes::Row::exposed_communication);
+             !exposed.empty()) {
+    const RankSpread spread = SpreadOf(exposed);
+    AddSentence(Say("exposed communication takes {:.3f} ms of a step (median), most on {}:"
+                    " {:.3f} ms",
+                    spread.median, RankText(spread.max.rank), spread.max.value),
+                report.lines);
+  } else if (const RankOp* longest = LongestOf(ops)) {
+    AddSentence(Say("{} on {} takes longest: {:.3f} ms, {:.3f} ms of it transfer",
+                    ShortenName(Printable(longest->op->name), 28), RankText(longest->rank),
+                    longest->op->time.elapse, longest->op->time.transit),
+                report.lines);
+  }
+}
+
 void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
   const ScreenList list = SpreadList({ScreenText("ms in a step", 24)}, ScreenNumber("", 12, 3));
   const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
-    std::vector<RankValue> values;
-    for (const auto& row : rows) {
-      if (!row.stage) values.push_back({row.rank, InMs(row.times.*time)});
-    }
+    const std::vector<RankValue> values = OfRanks(rows, time);
     if (values.empty()) return;
     report.lines.push_back(
         list.LineOf(SpreadCells({CellOf(Translated(name))}, MeansOfRanks(values))));
@@ -471,10 +515,7 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
 }
 
 void AddOperatorLines(const OpSums& ops, Report& report) {
-  const RankOp* longest = nullptr;
-  for (const auto& op : ops.ops) {
-    if (longest == nullptr || op.op->time.elapse > longest->op->time.elapse) longest = &op;
-  }
+  const RankOp* longest = LongestOf(ops);
   if (longest == nullptr) return;
   report.lines.push_back(Say("  longest operator: {} on {}",
                              ShortenName(Printable(longest->op->name), NameColumns(50)),

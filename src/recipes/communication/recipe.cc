@@ -120,6 +120,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
   }
   if (wanted.screen == Detail::kNone) return;
   AddVerdictLines(JudgeLoads(LoadsOf(ranks), report.absent), report.lines);
+  if (report.lines.empty()) communication::AddAnswer(steps, ops, links, report);
   communication::AddStepLines(steps, report);
   communication::AddGroupLines(groups, ranks.size(), report);
   communication::AddOperatorLines(ops, report);

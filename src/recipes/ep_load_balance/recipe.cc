@@ -169,6 +169,12 @@ std::string GroupText(const ExpertGroup& group) {
 
 void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
   if (groups.empty()) return;
+  const RankSpread first = SpreadOf(groups.front().tokens);
+  if (first.median > 0) {
+    AddSentence(Say("{} has {:.2f} times the tokens of the median of its group",
+                    RankText(first.max.rank), first.max.value / first.median),
+                report.lines);
+  }
   report.lines.push_back(Say("tokens of {} of ranks that share experts; the most uneven first:",
                              Counted(groups.size(), "group")));
   const ScreenList list(2, {ScreenName("ranks", 22), ScreenNumber("min", 11),

@@ -154,17 +154,23 @@ CategoryTimes CategoriesOf(const Ranks& ranks) {
   return all;
 }
 
-// The largest causes of the free time of all ranks.
-void AddCauses(const CategoryTimes& categories, Report& report) {
-  constexpr std::size_t kMax = 8;
+// What causes free time, the largest first.
+std::vector<std::pair<TimeNs, std::string_view>> CausesOf(const CategoryTimes& categories) {
   std::vector<std::pair<TimeNs, std::string_view>> causes;
   for (std::size_t i = 0; i < kTimeCategories; ++i) {
     const auto category = static_cast<TimeCategory>(i);
     if (IsFree(category) && categories[category] > 0)
       causes.push_back({categories[category], TitleOf(category)});
   }
-  if (causes.empty()) return;
   StableSort(causes, [](const auto& a, const auto& b) { return a.first > b.first; });
+  return causes;
+}
+
+// The largest causes of the free time of all ranks.
+void AddCauses(const CategoryTimes& categories, Report& report) {
+  constexpr std::size_t kMax = 8;
+  const auto causes = CausesOf(categories);
+  if (causes.empty()) return;
   const TimeNs all = categories.SumOf(IsFree);
   report.lines.push_back(Say("causes, by their share of the free time of all ranks"));
   const auto add = [&](std::string_view name, TimeNs time) {
@@ -254,6 +260,21 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
   }
 }
 
+// The free time of all ranks by what causes it, as the screen lists it.
+PageChart CauseChart(const CategoryTimes& categories) {
+  PageChart chart{.kind = PageChart::Kind::kBars,
+                  .title = Say("Free time of all ranks by its cause"),
+                  .unit = "ms"};
+  PageSeries& series = chart.series.emplace_back();
+  series.tint = Tint::kFree;
+  series.name = Say("free");
+  for (const auto& [time, title] : CausesOf(categories)) {
+    chart.labels.emplace_back(Translated(title));
+    series.values.push_back(InMs(time));
+  }
+  return chart;
+}
+
 // Of the rank with the most free time what waits on its device, too.
 void AddDrawings(const Ranks& ranks, Report& report) {
   std::vector<const LaunchDelays*> launches;
@@ -267,6 +288,8 @@ void AddDrawings(const Ranks& ranks, Report& report) {
     largest = free;
     most = &rank;
   }
+  if (const CategoryTimes categories = CategoriesOf(ranks); categories.SumOf(IsFree) > 0)
+    report.drawings.push_back(CauseChart(categories));
   if (auto chart = DelayChart(launches)) report.drawings.push_back(std::move(*chart));
   if (most == nullptr) return;
   if (auto chart = QueueChart(most->part.launches, most->rank))
@@ -328,16 +351,13 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
   if (wanted.sheets) {
     ItemSheet list("FreeAnalysis", IdleColumns(compat),
                    {"free_analysis", TextFile::Unit::kAsTheyAre});
-    list.sheet.charts = {
-        LargestBars("The longest free times by their reason, all ranks", {"reason"},
-                    {{"duration(us)", Tint::kFree}}, Measured::kUs, Chart::SameLabel::kSum),
-        {.kind = Chart::Kind::kBars,
-         .title = "The longest free times of each rank together",
-         .labels = {"rankId"},
-         .values = {{"duration(us)", Tint::kFree}},
-         .measured = Measured::kUs,
-         .same = Chart::SameLabel::kSum,
-         .of_ranks = true}};
+    list.sheet.charts = {{.kind = Chart::Kind::kBars,
+                          .title = "The longest free times of each rank together",
+                          .labels = {"rankId"},
+                          .values = {{"duration(us)", Tint::kFree}},
+                          .measured = Measured::kUs,
+                          .same = Chart::SameLabel::kSum,
+                          .of_ranks = true}};
     AddRowsOfRanks(ranks, &IdleOfRank::longest, std::move(list), report);
     AddDrawings(ranks, report);
   }

@@ -173,10 +173,14 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
   if (unknown.size() == ranks.size()) {
     report.lines.emplace_back(Say("the clocks of the cores were not measured"));
   } else if (wanted.screen != Detail::kNone) {
+    const std::size_t known = ranks.size() - unknown.size(), reduced = abnormal.sheet.rows.size();
     report.lines.push_back(
-        Say("AI cores of {} ranks, nominal clock {} MHz:", ranks.size() - unknown.size(), nominal));
-    report.lines.push_back(Say("  {} ran at a reduced clock, {} were idle at times",
-                               abnormal.sheet.rows.size(), idle.sheet.rows.size()));
+        reduced > 0
+            ? Say("AI cores of {} of {} ranks ran at a reduced clock, nominal is {} MHz", reduced,
+                  known, nominal)
+            : Say("no AI core ran at a reduced clock: {} ranks, nominal {} MHz", known, nominal));
+    if (!idle.sheet.rows.empty())
+      report.lines.push_back(Say("  {} were idle at times", idle.sheet.rows.size()));
     constexpr std::size_t kShown = 10;
     std::size_t shown = 0;
     for (const auto& [id, part] : ranks) {

@@ -54,6 +54,9 @@ void AddWastes(const std::vector<MfuWaste>& wastes, ScreenLines& lines) {
 
 ScreenLines MfuScreen(std::string_view rank, const MfuSummary& summary) {
   ScreenLines lines;
+  const auto step = std::ranges::find(summary.shares, kStepWork, &MfuShare::work);
+  if (step != summary.shares.end() && step->Use())
+    lines.push_back(Say("the step reaches an MFU of {}", PercentText(*step->Use())));
   lines.push_back(fmt::format("{}: {}", rank, ChipText(summary.chip)));
   TimeNs longest = 0;
   for (const MfuShare& share : summary.shares) longest = std::max(longest, share.duration);
@@ -149,10 +152,18 @@ ScreenLines MfuSpreadScreen(const MfuOfRanks& ranks) {
   const bool any_use =
       std::ranges::any_of(all, [](const WorkOfRanks& work) { return !work.uses.empty(); });
   std::string (*const text)(double) = any_use ? UseText : TflopsText;
-  ScreenLines lines = ScreenLinesOf(
-      Wrapped(fmt::format("{}: {}", Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
-                          ChipsText(ranks)),
-              2));
+  ScreenLines lines;
+  const auto step = std::ranges::find(all, kStepWork, &WorkOfRanks::work);
+  if (step != all.end() && !step->uses.empty()) {
+    const RankSpread spread = SpreadOf(step->uses);
+    AddSentence(
+        Say("the step reaches an MFU of {} (median), the least is {} ({})",
+            PercentText(spread.median), PercentText(spread.min.value), RankText(spread.min.rank)),
+        lines);
+  }
+  AddSentence(
+      Say("{}: {}", Counted(static_cast<std::int64_t>(ranks.size()), "rank"), ChipsText(ranks)),
+      lines);
   const auto column = [&](std::string_view header) {
     return any_use ? ScreenRatio(header, 8) : ScreenNumber(header, 8, 2);
   };

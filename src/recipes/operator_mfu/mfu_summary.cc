@@ -127,7 +127,7 @@ class Summary {
     const StepBounds bounds(trace_, kAsRecorded);
     const bool has_steps = bounds.Count() > 0;
     MfuShare share;
-    share.work = has_steps ? "step" : ToTranslate("device span");
+    share.work = has_steps ? kStepWork : ToTranslate("device span");
     share.is_span = true;
     for (std::size_t row = 0; row < mfu_.kernels.size(); ++row) {
       if (!mfu_.kernels[row].flops.Known()) continue;

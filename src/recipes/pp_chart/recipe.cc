@@ -143,6 +143,11 @@ std::vector<RankValue> BubbleShares(const Ranks& ranks) {
 void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& report) {
   const std::vector<RankValue> shares = BubbleShares(ranks);
   if (shares.empty()) return;
+  const RankSpread all_ranks = SpreadOf(shares);
+  AddSentence(Say("the pipeline is idle for {:.1f} % of a step (median), most on {}:"
+                  " {:.1f} %",
+                  all_ranks.median, RankText(all_ranks.max.rank), all_ranks.max.value),
+              report.lines);
   report.lines.push_back(Say("pipeline{}{}: idle share of a step, in %",
                              layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
                              layout.stages ? Say(" of {} stages", *layout.stages) : ""));

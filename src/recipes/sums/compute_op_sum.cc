@@ -112,8 +112,10 @@ std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
 void AddComputeOpLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
-  report.lines.push_back(
-      Say("compute kernels: {:.3f} ms on {}", SumMs(all), tables.RankCountText()));
+  const LargestSum first = LargestOf(all);
+  AddSentence(Say("{} takes most of the compute kernels: {:.3f} of {:.3f} ms ({:.0f} %) on {}",
+                  first.name, first.own, first.all, first.percent, tables.RankCountText()),
+              report.lines);
   const std::vector<RankValue> sums = tables.SumsOfRanks(0);
   if (sums.size() > 1) {
     const RankSpread spread = SpreadOf(sums);

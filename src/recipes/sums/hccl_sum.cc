@@ -108,7 +108,10 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
 void AddHcclLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
-  report.lines.push_back(Say("communication operators of {}", tables.RankCountText()));
+  const LargestSum first = LargestOf(all);
+  AddSentence(Say("{} takes most of the communication: {:.3f} of {:.3f} ms ({:.0f} %) on {}",
+                  first.name, first.own, first.all, first.percent, tables.RankCountText()),
+              report.lines);
   AppendList({.list = {2,
                        {ScreenName("type", 30), ScreenNumber("count", 8), ScreenMs("median ms", 12),
                         ScreenMs("max ms", 12), ScreenMs("sum ms", 12)}},

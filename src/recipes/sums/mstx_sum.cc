@@ -248,10 +248,14 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   const bool device = HasDeviceTimes(ranks);
   const std::vector<sums::GroupRow> names = NamesOnScreen(ranks, device);
   if (names.empty()) return;
-  const std::string of_ranks = Counted(ranks.size(), "rank");
-  report.lines.push_back(
-      device ? Say("what the program marked, on {}: mean ms on the device", of_ranks)
-             : Say("what the program marked, on {}: mean ms on the host", of_ranks));
+  const sums::GroupRow& first = names.front();
+  const std::string name = ShortenName(Printable(first.key.texts[0]), 30);
+  const double sum = sums::Ms(static_cast<double>(first.stats.sum));
+  AddSentence(Say("{} takes most of what the program marked: {:.3f} ms in {} ranges on {}", name,
+                  sum, first.stats.count, Counted(ranks.size(), "rank")),
+              report.lines);
+  report.lines.emplace_back(std::string(
+      Translated(device ? "mean ms on the device, by name" : "mean ms on the host, by name")));
   AppendList(
       {.list = SpreadList({ScreenName("name", 30), ScreenNumber("count", 8)}, ScreenMs("", 10)),
        .cells =

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/language.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/report/rank_cell.h"
@@ -109,6 +111,12 @@ Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {
   list.sheet.charts = sheet.charts;
   for (const GroupRow& row : rows) list.Add(row);
   return std::move(list.sheet);
+}
+
+LargestSum LargestOf(const std::vector<GroupRow>& rows) {
+  const double own = Ms(static_cast<double>(rows.front().stats.sum)), all = SumMs(rows);
+  return {ShortenName(Printable(rows.front().key.texts[0]), 30), own, all,
+          all > 0 ? 100 * own / all : 0};
 }
 
 void AppendList(const GroupList& list, const std::vector<GroupRow>& rows, Report& report) {

@@ -186,10 +186,7 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   add(has_python, ToTranslate("call sites"), "with_stack=True");
   add(has_shapes, ToTranslate("shapes"), "record_shapes=True");
   add(has_loads || is_gpu, ToTranslate("busy units"), "aic_metrics=PipeUtilization");
-  if (!missing.empty()) {
-    for (std::string& line : Wrapped(Say("not recorded: {}", missing), 2))
-      report.lines.push_back(std::move(line));
-  }
+  if (!missing.empty()) AddSentence(Say("not recorded: {}", missing), report.lines);
 }
 
 struct TopItem {
