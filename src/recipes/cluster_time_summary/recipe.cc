@@ -14,6 +14,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/io/sqlite.h"
@@ -143,18 +144,18 @@ SheetColumns<StepRow> SummaryColumns(std::index_sequence<kMetric...>) {
 // A time of both runs, and its change.
 template <std::size_t kMetric>
 SheetColumns<StepPair> ColumnsOfBoth() {
-  const auto column = [](const char* suffix, const char* before,
-                         Cell (*cell)(const StepPair&)) -> ColumnOf<StepPair> {
-    const Metric& metric = kMetricsOfStep[kMetric];
-    return {NamedColumn(std::string(metric.name) + suffix, Format::kDecimals3, 20,
-                        std::string(before) + metric.meaning),
-            cell};
+  const Metric& metric = kMetricsOfStep[kMetric];
+  const std::string_view meaning = Translated(metric.meaning);
+  const auto column = [&](const char* suffix, const std::string& sentence,
+                          Cell (*cell)(const StepPair&)) -> ColumnOf<StepPair> {
+    return {NamedColumn(std::string(metric.name) + suffix, Format::kDecimals3, 20, sentence), cell};
   };
   return {
-      column("", "", [](const StepPair& pair) { return kAsUs(TimeOf(pair.comparison, kMetric)); }),
-      column("Base", "Baseline run: ",
+      column("", std::string(meaning),
+             [](const StepPair& pair) { return kAsUs(TimeOf(pair.comparison, kMetric)); }),
+      column("Base", Say("Baseline run: {}", meaning),
              [](const StepPair& pair) { return kAsUs(TimeOf(pair.base, kMetric)); }),
-      column("Diff", "This run minus the baseline run: ", [](const StepPair& pair) {
+      column("Diff", Say("This run minus the baseline run: {}", meaning), [](const StepPair& pair) {
         const auto time = TimeOf(pair.comparison, kMetric), base = TimeOf(pair.base, kMetric);
         return time && base ? kAsUs(*time - *base) : Cell();
       })};
@@ -237,8 +238,8 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, ScreenLines& lines) 
     if (now.empty() || before.empty()) continue;
     const RankValue most = LargestChange(now, before);
     const double to = SpreadOf(std::move(now)).median, from = SpreadOf(std::move(before)).median;
-    lines.push_back(list.Line(kMetricsOfStep[metric].words, from, to, to - from, most.value,
-                              fmt::format("({})", RankName(most.rank))));
+    lines.push_back(list.Line(Translated(kMetricsOfStep[metric].words), from, to, to - from,
+                              most.value, fmt::format("({})", RankName(most.rank))));
   }
 }
 
@@ -279,7 +280,7 @@ std::vector<StepRow> WithoutWarmUp(const Ranks& ranks, std::vector<StepRow> rows
   const auto warm_up = WarmUpOf(ranks, rows);
   if (!warm_up) return rows;
   std::erase_if(rows, [&](const StepRow& row) { return row.step == *warm_up; });
-  lines.push_back(fmt::format("  step {}{} is left out here: warm-up", *warm_up, of_run));
+  lines.push_back(Say("  step {}{} is left out here: warm-up", *warm_up, of_run));
   return rows;
 }
 
@@ -314,7 +315,7 @@ void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& repor
     const std::vector<RankValue> values = MeansOfRanks(rows, metric);
     if (values.empty()) continue;
     const std::string_view words = kMetricsOfStep[metric].words;
-    report.lines.push_back(list.LineOf(SpreadCells({CellOf(words)}, values)));
+    report.lines.push_back(list.LineOf(SpreadCells({CellOf(Translated(words))}, values)));
   }
   report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
   std::vector<EarlierTime> earlier;
@@ -393,10 +394,10 @@ void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines
       AddSentence(fmt::format("{}: {}", when, CulpritText(in, culprit)), lines);
     }
   };
-  add("now", now, before);
-  add("before", before, now);
+  add(Translated("now"), now, before);
+  add(Translated("before"), before, now);
   if (lines.empty() && now.judged)
-    lines.emplace_back("no rank holds up the others more or less than before");
+    lines.emplace_back(Say("no rank holds up the others more or less than before"));
 }
 
 void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -410,9 +411,10 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSele
   if (wanted.screen == Detail::kNone) return;
   std::vector<std::string> ignored;
   ScreenLines left_out;
-  const std::vector<StepRow> counted = WithoutWarmUp(comparison, rows, " of this run", left_out);
+  const std::vector<StepRow> counted =
+      WithoutWarmUp(comparison, rows, Translated(" of this run"), left_out);
   const std::vector<StepRow> base_counted =
-      WithoutWarmUp(base, base_rows, " of the baseline", left_out);
+      WithoutWarmUp(base, base_rows, Translated(" of the baseline"), left_out);
   AddChangeLines(VerdictOf(comparison, rows, report.absent), VerdictOf(base, base_rows, {}),
                  report.lines);
   AddComparisonLines(PairSteps(counted, base_counted, ignored), report.lines);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -384,7 +385,7 @@ struct Link {
 
 // "3", or "group rank 3" of a rank that the job does not name.
 std::string EndText(RankId rank, std::int64_t in_group) {
-  return rank >= 0 ? RankName(rank) : fmt::format("group rank {}", in_group);
+  return rank >= 0 ? RankName(rank) : Say("group rank {}", in_group);
 }
 
 // Links to other ranks that took time. The sums of the captures where they have them.
@@ -474,15 +475,16 @@ void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
   const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
     const std::vector<RankValue> values = OfRanks(rows, time);
     if (values.empty()) return;
-    report.lines.push_back(list.LineOf(SpreadCells({name}, MeansOfRanks(values))));
+    report.lines.push_back(
+        list.LineOf(SpreadCells({CellOf(Translated(name))}, MeansOfRanks(values))));
   };
   if (rows.empty()) return;
   report.lines.push_back(list.Heading());
-  of_ranks(&StepTimes::Row::computing, "computing");
-  of_ranks(&StepTimes::Row::exposed_communication, "exposed communication");
+  of_ranks(&StepTimes::Row::computing, ToTranslate("computing"));
+  of_ranks(&StepTimes::Row::exposed_communication, ToTranslate("exposed communication"));
   // Other commands count all of the free time; the table may lack both ends of the device's work.
-  of_ranks(&StepTimes::Row::free, "free (profiler's table)");
-  of_ranks(&StepTimes::Row::bubble, "receives (Bubble)");
+  of_ranks(&StepTimes::Row::free, ToTranslate("free (profiler's table)"));
+  of_ranks(&StepTimes::Row::bubble, ToTranslate("receives (Bubble)"));
 }
 
 void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Report& report) {
@@ -505,9 +507,9 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
   for (const auto& [kind, count] : kinds) {
     const auto& [type, name, ranks] = kind;
     if (shown++ == kKindsOfGroups) break;
-    report.lines.push_back(fmt::format("    {:<10}  {:<16.16}  {} of {}", type,
-                                       name.empty() ? "(no name)" : name, Counted(count, "group"),
-                                       Counted(ranks, "rank")));
+    const std::string shown_name = name.empty() ? Say("(no name)") : fmt::format("{:.16}", name);
+    report.lines.push_back(Say("    {:<10}  {}  {} of {}", type, PaddedBehind(shown_name, 16),
+                               Counted(count, "group"), Counted(ranks, "rank")));
   }
   AddMoreLine(kinds.size(), kKindsOfGroups, "kind", report.lines);
 }
@@ -515,11 +517,11 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
 void AddOperatorLines(const OpSums& ops, Report& report) {
   const RankOp* longest = LongestOf(ops);
   if (longest == nullptr) return;
-  report.lines.push_back(fmt::format("  longest operator: {} on {}",
-                                     ShortenName(Printable(longest->op->name), NameColumns(50)),
-                                     RankText(longest->rank)));
-  report.lines.push_back(fmt::format("    {:.3f} ms, {:.3f} ms of it transfer",
-                                     longest->op->time.elapse, longest->op->time.transit));
+  report.lines.push_back(Say("  longest operator: {} on {}",
+                             ShortenName(Printable(longest->op->name), NameColumns(50)),
+                             RankText(longest->rank)));
+  report.lines.push_back(Say("    {:.3f} ms, {:.3f} ms of it transfer", longest->op->time.elapse,
+                             longest->op->time.transit));
 }
 
 void AddLinkLines(const LinkSums& sums, Report& report) {
@@ -533,7 +535,7 @@ void AddLinkLines(const LinkSums& sums, Report& report) {
     const Link &slowest = links.front(), &fastest = links.back();
     report.lines.push_back(list.Line(transport, links.size(), slowest.Bandwidth(),
                                      MedianBandwidth(links), fastest.Bandwidth(),
-                                     fmt::format("{} to {}", slowest.source, slowest.destination)));
+                                     Say("{} to {}", slowest.source, slowest.destination)));
   }
 }
 

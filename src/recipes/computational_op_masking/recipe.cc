@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
@@ -210,7 +211,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;
   AddSentence(verdict, report.lines);
-  report.lines.push_back("communication that computing does not hide, in % of the steps");
+  report.lines.push_back(Say("communication that computing does not hide, in % of the steps"));
   report.lines.push_back(list.Heading());
   const std::size_t shown = std::min(kShown, lines.size());
   report.lines.insert(report.lines.end(), lines.begin(),
@@ -225,11 +226,11 @@ void AddNotes(const Ranks& ranks, Report& report) {
   };
   if (const auto count = count_without(&Masking::has_steps); count > 0) {
     report.notes.push_back(
-        fmt::format("{} of {} ranks have no steps; call step() of the profiler after each step",
-                    count, ranks.size()));
+        Say("{} of {} ranks have no steps; call step() of the profiler after each step", count,
+            ranks.size()));
   }
   if (const auto count = count_without(&Masking::has_groups); count > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "{} of {} ranks do not name the process groups of their communication (dp, tp, ...); record"
         " parallel_group_info with add_metadata_json() of the profiler",
         count, ranks.size()));

@@ -11,6 +11,7 @@
 #include "launch_delays.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -171,17 +172,18 @@ void AddCauses(const CategoryTimes& categories, Report& report) {
   const auto causes = CausesOf(categories);
   if (causes.empty()) return;
   const TimeNs all = categories.SumOf(IsFree);
-  report.lines.push_back("causes, by their share of the free time of all ranks");
+  report.lines.push_back(Say("causes, by their share of the free time of all ranks"));
   const auto add = [&](std::string_view name, TimeNs time) {
-    report.lines.push_back(
-        fmt::format("  {:<34} {:>6.1f} %  {:>12.3f} ms", name, PercentOf(time, all), InMs(time)));
+    report.lines.push_back(fmt::format("  {} {:>6.1f} %  {:>12.3f} ms",
+                                       PaddedBehind(std::string(Translated(name)), 34),
+                                       PercentOf(time, all), InMs(time)));
   };
   TimeNs rest = all;
   for (std::size_t i = 0; i < std::min(kMax, causes.size()); ++i) {
     add(causes[i].second, causes[i].first);
     rest -= causes[i].first;
   }
-  if (rest > 0) add("others", rest);
+  if (rest > 0) add(ToTranslate("others"), rest);
 }
 
 // In words, and as many of them as a line of the screen holds.
@@ -192,10 +194,10 @@ std::string LargestCauses(const std::string& causes) {
     const std::string_view cause = Trim(piece);
     const std::size_t blank = std::min(cause.find(' '), cause.size());
     const std::optional<TimeCategory> category = CategoryNamed(cause.substr(0, blank));
-    const std::string words =
-        fmt::format("{}{}{}", text.empty() ? "" : ", ",
-                    category ? TitleOf(*category) : cause.substr(0, blank), cause.substr(blank));
-    if (text.size() + words.size() + 5 > width) return text + ", ...";
+    const std::string words = fmt::format(
+        "{}{}{}", text.empty() ? "" : ", ",
+        category ? Translated(TitleOf(*category)) : cause.substr(0, blank), cause.substr(blank));
+    if (ColumnsOf(text) + ColumnsOf(words) + 5 > width) return text + ", ...";
     text += words;
   }
   return text;
@@ -217,12 +219,21 @@ const OfRank<IdleOfRank>* FindLongest(const Ranks& ranks, bool maybe_busy, const
 
 std::string BoundsText(const Idle& idle) {
   const auto text = [](Edge edge, bool at_begin) {
-    return fmt::format("{} {}", edge == Edge::kStep ? "the" : "a", NameOf(edge, at_begin));
+    switch (edge) {
+      case Edge::kKernel:
+        return Translated("a kernel");
+      case Edge::kCollective:
+        return Translated("a collective");
+      case Edge::kCopy:
+        return Translated("a copy");
+      case Edge::kStep:
+        break;
+    }
+    return Translated(at_begin ? "the start of the step" : "the end of the step");
   };
-  std::string bounds =
-      fmt::format("between {} and {}", text(idle.from, true), text(idle.to, false));
-  if (idle.step >= 0) bounds += fmt::format(", in step {}", idle.step);
-  return bounds;
+  const std::string_view from = text(idle.from, true), to = text(idle.to, false);
+  return idle.step < 0 ? Say("between {} and {}", from, to)
+                       : Say("between {} and {}, in step {}", from, to, idle.step);
 }
 
 void AddLongest(const Ranks& ranks, bool compat, Report& report) {
@@ -231,20 +242,21 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
   };
   const Idle* idle = nullptr;
   if (const auto* rank = FindLongest(ranks, false, idle)) {
-    report.lines.push_back(fmt::format(
-        "{}: {} on {}", compat ? "longest between two kernels or collectives" : "longest idle time",
-        AmountText(Quantity::kTime, idle->Length()), RankText(rank->rank)));
+    const std::string length = AmountText(Quantity::kTime, idle->Length());
+    report.lines.push_back(compat
+                               ? Say("longest between two kernels or collectives: {} on {}", length,
+                                     RankText(rank->rank))
+                               : Say("longest idle time: {} on {}", length, RankText(rank->rank)));
     if (!compat) add(BoundsText(*idle));
     if (idle->reason.kind != IdleReason::kEdge) add(idle->reason.text);
     add(LargestCauses(idle->account.causes));
     add(ShortenName(idle->account.place, ScreenColumns() - 4));
   }
   if (const auto* rank = FindLongest(ranks, true, idle)) {
-    report.lines.push_back(
-        fmt::format("{} on {} may not have been idle:", AmountText(Quantity::kTime, idle->Length()),
-                    RankText(rank->rank)));
+    report.lines.push_back(Say("{} on {} may not have been idle:",
+                               AmountText(Quantity::kTime, idle->Length()), RankText(rank->rank)));
     add(BoundsText(*idle));
-    add("the work that ended it began long after its launch; earlier work was not recorded");
+    add(Say("the work that ended it began long after its launch; earlier work was not recorded"));
   }
 }
 
@@ -293,11 +305,12 @@ void AddLines(const Ranks& ranks, bool compat, Report& report) {
   }
   if (shares.empty()) return;
   OutlierLines outliers;
-  outliers.Add("free", shares, [](double value) { return fmt::format("{:.1f} %", value); });
+  outliers.Add(Translated("free"), shares,
+               [](double value) { return fmt::format("{:.1f} %", value); });
   const RankSpread spread = SpreadOf(std::move(shares));
   report.lines.push_back(
-      fmt::format("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
-                  spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank)));
+      Say("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})", spread.median,
+          spread.min.value, spread.max.value, RankText(spread.max.rank)));
   AddCauses(CategoriesOf(ranks), report);
   AddLongest(ranks, compat, report);
   std::vector<EarlierTime> earlier;
@@ -318,17 +331,17 @@ void AddNotes(const Ranks& ranks, Report& report) {
     }
   }
   if (unknown > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "the capture does not say what dispatched the work around {} idle times; collect with"
         " activities {}; work of captured graphs and of compiled models is not dispatched one by"
         " one",
-        unknown, on_gpu ? "CPU and CUDA" : "CPU and NPU and profiler_level=Level1"));
+        unknown, Translated(on_gpu ? "CPU and CUDA" : "CPU and NPU and profiler_level=Level1")));
   }
   if (layers > 0) {
     report.notes.push_back(
-        fmt::format("the operators of {} idle times were not recorded; collect with the activity"
-                    " CPU to separate the framework from {}",
-                    layers, on_gpu ? "the runtime" : "CANN"));
+        Say("the operators of {} idle times were not recorded; collect with the activity"
+            " CPU to separate the framework from {}",
+            layers, on_gpu ? Translated("the runtime") : "CANN"));
   }
 }
 

@@ -166,12 +166,12 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
   }
   if (!unknown.empty()) {
     report.notes.push_back(
-        fmt::format("the clock of {} was not measured (rank {}); only NPUs record it, with"
-                    " profiler_level=Level1 and aic_metrics",
-                    Counted(unknown.size(), "rank"), RankName(unknown.front())));
+        Say("the clock of {} was not measured (rank {}); only NPUs record it, with"
+            " profiler_level=Level1 and aic_metrics",
+            Counted(unknown.size(), "rank"), RankName(unknown.front())));
   }
   if (unknown.size() == ranks.size()) {
-    report.lines.emplace_back("the clocks of the cores were not measured");
+    report.lines.emplace_back(Say("the clocks of the cores were not measured"));
   } else if (wanted.screen != Detail::kNone) {
     const std::size_t known = ranks.size() - unknown.size(), reduced = abnormal.sheet.rows.size();
     report.lines.push_back(
@@ -186,8 +186,8 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
     for (const auto& [id, part] : ranks) {
       if (part.mhz.empty() || StateOf(part, nominal) != ClockState::kAbnormal) continue;
       if (shown++ == kShown) break;
-      report.lines.push_back(fmt::format("  {}: {} to {} MHz ({} values)", RankText(id),
-                                         part.mhz.front(), part.mhz.back(), part.mhz.size()));
+      report.lines.push_back(Say("  {}: {} to {} MHz ({} values)", RankText(id), part.mhz.front(),
+                                 part.mhz.back(), part.mhz.size()));
     }
   }
   if (wanted.sheets) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/recipe/rank_spread.h"
 #include "sums.h"
@@ -118,7 +119,7 @@ void AddComputeOpLines(SumTables& tables, Report& report) {
   const std::vector<RankValue> sums = tables.SumsOfRanks(0);
   if (sums.size() > 1) {
     const RankSpread spread = SpreadOf(sums);
-    report.lines.push_back(fmt::format(
+    report.lines.push_back(Say(
         "of one rank: min {:.3f} ms ({}), median {:.3f} ms, max {:.3f} ms ({})", spread.min.value,
         RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
   }

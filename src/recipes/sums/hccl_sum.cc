@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/job_collectives.h"
@@ -124,15 +125,15 @@ void AddHcclLines(SumTables& tables, Report& report) {
               .noun = "type"},
              all, report);
   report.lines.emplace_back(
-      "the longest operators, and the ranks with the shortest and the longest:");
+      Say("the longest operators, and the ranks with the shortest and the longest:"));
   constexpr std::size_t kShown = 6;
   const std::vector<GroupRow>& longest = tables.Rows(2);
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const GroupRow& row = longest[i];
-    report.lines.push_back(fmt::format("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
-                                       NameCell(row.key.texts[0], 34), InMs(row.stats.min),
-                                       RankName(row.min_ranks.front()), InMs(row.stats.max),
-                                       RankName(row.max_ranks.front())));
+    report.lines.push_back(Say("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
+                               NameCell(row.key.texts[0], 34), InMs(row.stats.min),
+                               RankName(row.min_ranks.front()), InMs(row.stats.max),
+                               RankName(row.max_ranks.front())));
   }
 }
 

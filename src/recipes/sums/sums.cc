@@ -8,6 +8,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -131,7 +132,7 @@ std::string SumTables::RankCountText() const {
   const auto known = static_cast<std::size_t>(
       std::ranges::count_if(ranks_, [](const auto& rank) { return !rank.part.by[0].empty(); }));
   const std::string all = Counted(ranks_.size(), "rank");
-  return known < ranks_.size() ? fmt::format("{} of {}", known, all) : all;
+  return known < ranks_.size() ? Say("{} of {}", known, all) : all;
 }
 
 std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {
