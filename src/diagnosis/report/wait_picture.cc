@@ -53,9 +53,9 @@ class WaitPicture {
     timeline_.begin = begin - margin;
     timeline_.end = end + margin;
     timeline_.kinds = {
-        {"var(--compute)", "kernels"},        {"var(--copy)", "copies"},
-        {"var(--transfer)", "communication"}, {"var(--wait)", "waiting for a rank"},
-        {"var(--free)", "work of the host"},  {"var(--base)", "the host waits for the device"}};
+        {"var(--compute)", "kernels"},       {"var(--copy)", "copies"},
+        {"var(--unsplit)", "communication"}, {"var(--wait)", "waiting for a rank"},
+        {"var(--t0)", "work of the host"},   {"var(--base)", "the host waits for the device"}};
     AddRank(first_.rank);
     if (last_.rank != first_.rank) AddRank(last_.rank);
     AddArrows();

@@ -217,7 +217,7 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
       AmountText(Quantity::kTime, all.tree().Total()),
       ranks.size() == 1 ? RankText(ranks.front().rank) : fmt::format("{} ranks", ranks.size()),
       TitleOf(metric));
-  report.drawings.push_back(export_stacks::FlameChart(all.tree(), std::move(title)));
+  report.drawings.push_back(export_stacks::FlameChart(all.tree(), metric, std::move(title)));
   AddPaths(all.tree(), metric, -1, 0, sums);
   report.sheets.push_back(std::move(sums.sheet));
   report.sheets.push_back(std::move(of_ranks.sheet));

@@ -17,7 +17,7 @@ TEST(FlameChart, SmallFramesAreOneInTheirCaller) {
   for (int i = 0; i < 5000; ++i)
     tree.Add(tree.Child(caller, "short" + std::to_string(i)), 100'000, 1);
   tree.Add(tree.Child(PathTreeBuilder::kRoot, "other"), 100'000'000, 1);
-  const PageChart chart = FlameChart(tree.tree(), "");
+  const PageChart chart = FlameChart(tree.tree(), Metric::kHost, "");
   ASSERT_EQ(chart.frames.size(), 4u);
   ASSERT_EQ(chart.labels.size(), 4u);
   const auto& times = chart.series.at(0).values;
@@ -32,7 +32,7 @@ TEST(FlameChart, CallersOfShortFramesStay) {
   PathTreeBuilder tree;
   const std::int32_t caller = tree.Child(PathTreeBuilder::kRoot, "caller");
   for (int i = 0; i < 2000; ++i) tree.Add(tree.Child(caller, std::to_string(i)), 1, 1);
-  const PageChart chart = FlameChart(tree.tree(), "");
+  const PageChart chart = FlameChart(tree.tree(), Metric::kHost, "");
   ASSERT_EQ(chart.frames.size(), 2u);
   EXPECT_EQ(chart.labels[chart.frames[0].label], "caller");
   EXPECT_EQ(chart.series.at(0).values[0], 0);
@@ -42,7 +42,8 @@ TEST(FlameChart, CallersOfShortFramesStay) {
 TEST(FlameChart, HasNoRestWithoutNeed) {
   PathTreeBuilder tree;
   tree.Add(tree.Child(tree.Child(PathTreeBuilder::kRoot, "a"), "b"), 5, 1);
-  EXPECT_EQ(FlameChart(tree.tree(), "").labels, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(FlameChart(tree.tree(), Metric::kHost, "").labels,
+            (std::vector<std::string>{"a", "b"}));
 }
 
 }  // namespace
