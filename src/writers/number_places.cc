@@ -76,10 +76,9 @@ std::vector<double> FactorsOf(const Column& column, const std::string& unit) {
   return factors;
 }
 
-bool RoundsTo(double value, const ShownNumber& number) {
-  // Halves may have been rounded either way.
-  const double half = 0.5 * std::pow(10.0, -number.decimals);
-  return std::abs(value - number.value) <= half * (1 + 1e-9);
+// How far a cell may be from the number; halves may have been rounded either way.
+double ReachOf(const ShownNumber& number) {
+  return 0.5 * std::pow(10.0, -number.decimals) * (1 + 1e-9);
 }
 
 std::size_t DigitsOf(const ShownNumber& number) {
@@ -141,6 +140,8 @@ std::vector<std::optional<RowPlace>> PlacesOf(const std::vector<ShownNumber>& nu
                                               const std::vector<Sheet>& sheets) {
   constexpr std::size_t kRows = 20'000;  // what screens show is in front
   std::vector<Found> found(numbers.size());
+  std::vector<double> reach;
+  for (const ShownNumber& number : numbers) reach.push_back(ReachOf(number));
   for (const Sheet& sheet : sheets) {
     std::vector<std::vector<std::vector<double>>> factors;  // by column and number
     for (const Column& column : sheet.columns) {
@@ -154,8 +155,9 @@ std::vector<std::optional<RowPlace>> PlacesOf(const std::vector<ShownNumber>& nu
         const std::optional<double> value = NumberOf(ShownCell(sheet, row, i));
         if (!value || !std::isfinite(*value)) continue;
         for (std::size_t n = 0; n < numbers.size(); ++n) {
-          const bool is_it = std::ranges::any_of(
-              factors[i][n], [&](double factor) { return RoundsTo(*value * factor, numbers[n]); });
+          const bool is_it = std::ranges::any_of(factors[i][n], [&](double factor) {
+            return std::abs(*value * factor - numbers[n].value) <= reach[n];
+          });
           if (!is_it) continue;
           const int likeness = LikenessOf(sheet, row, numbers[n]);
           Found& best = found[n];

@@ -111,7 +111,7 @@ class Palette(Palettes):
         tints = {}
         for _, label, *tint in chart["frames"]:
             tints.setdefault(chart["labels"][label], set()).update(tint)
-        for name, wanted in (("[copy.in]", "copy"), ("[copy.out]", "copy"), ("[comm.wait]", "wait"),
+        for name, wanted in (("[copy.h2d]", "copy"), ("[copy.d2h]", "copy"), ("[comm.wait_peer]", "wait"),
                              ("[comm.transfer]", "transfer"), ("[comm.unsplit]", "unsplit")):
             self.assertIn(tints.get(name, {wanted}), ({wanted},), name)
         computing = {name for name, tint in tints.items() if tint == {"compute"}}
