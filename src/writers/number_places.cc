@@ -26,28 +26,28 @@ struct UnitSize {
   char dimension;  // of time, bytes, and parts of a whole
   double size;
 };
-constexpr auto kUnits = std::to_array<UnitSize>({{"ns", 't', 1},
-                                                 {"us", 't', 1e3},
-                                                 {"ms", 't', 1e6},
-                                                 {"s", 't', 1e9},
-                                                 {"B", 'b', 1},
-                                                 {"bytes", 'b', 1},
-                                                 {"kB", 'b', 1e3},
-                                                 {"KB", 'b', 1e3},
-                                                 {"MB", 'b', 1e6},
-                                                 {"GB", 'b', 1e9},
-                                                 {"%", 'p', 0.01}});
+constexpr auto kUnitSizes = std::to_array<UnitSize>({{"ns", 't', 1},
+                                                     {"us", 't', 1e3},
+                                                     {"ms", 't', 1e6},
+                                                     {"s", 't', 1e9},
+                                                     {"B", 'b', 1},
+                                                     {"bytes", 'b', 1},
+                                                     {"kB", 'b', 1e3},
+                                                     {"KB", 'b', 1e3},
+                                                     {"MB", 'b', 1e6},
+                                                     {"GB", 'b', 1e9},
+                                                     {"%", 'p', 0.01}});
 
 const UnitSize* UnitNamed(std::string_view name) {
-  const auto found = std::ranges::find(kUnits, name, &UnitSize::name);
-  return found == kUnits.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(kUnitSizes, name, &UnitSize::name);
+  return found == kUnitSizes.end() ? nullptr : &*found;
 }
 
 // Of the numbers that the column shows; nullptr: it does not tell.
-const UnitSize* UnitOf(const Column& column) {
+const UnitSize* ShownUnitOf(const Column& column) {
   if (column.unit == Unit::kNsShownAsMs) return UnitNamed("ms");
   if (column.unit == Unit::kNsShownAsUs) return UnitNamed("us");
-  for (const UnitSize& unit : kUnits) {
+  for (const UnitSize& unit : kUnitSizes) {
     if (column.name.ends_with(fmt::format("({})", unit.name))) return &unit;
   }
   if (column.name.ends_with("Ns") || column.name.ends_with("_ns")) return UnitNamed("ns");
@@ -58,7 +58,7 @@ const UnitSize* UnitOf(const Column& column) {
 // By what a cell of the column is multiplied to be in the unit of the number: each that may be.
 std::vector<double> FactorsOf(const Column& column, const std::string& unit) {
   const UnitSize* wanted = UnitNamed(unit);
-  const UnitSize* has = UnitOf(column);
+  const UnitSize* has = ShownUnitOf(column);
   if (wanted == nullptr) {
     if (!unit.empty())
       return column.name.find(unit) != std::string::npos ? std::vector<double>{1}

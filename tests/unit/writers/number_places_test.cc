@@ -10,7 +10,7 @@
 namespace mpa::writers {
 namespace {
 
-Sheet Kernels() {
+Sheet KernelSheet() {
   Sheet sheet;
   sheet.name = "Kernels";
   sheet.columns = {{"rank"}, {"type"}, {"count"}, {"SumNs"}, {"share(%)"}};
@@ -21,7 +21,7 @@ Sheet Kernels() {
 }
 
 std::optional<RowPlace> PlaceOf(ShownNumber number) {
-  return PlacesOf({std::move(number)}, {Kernels()}).front();
+  return PlacesOf({std::move(number)}, {KernelSheet()}).front();
 }
 
 TEST(PlacesOf, FindsTheCellThatRoundsToTheNumberInItsUnit) {
