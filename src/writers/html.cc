@@ -194,7 +194,7 @@ Page PageOf(const Report& report, std::string title) {
 
 void WriteHtmlFile(const Report& report, const std::filesystem::path& path) {
   io::TextFile file(path);
-  Page page = report.page ? *report.page : PageOf(report, TitleOf(path));
+  Page page = report.page ? *report.page : PageOf(report, TitleOfFile(path));
   if (page.facts.empty()) page.facts = report.facts;
   file.Write(FormatPage(page));
   file.Close();

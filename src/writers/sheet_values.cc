@@ -167,7 +167,7 @@ std::string WithThousands(std::string number) {
   return number;
 }
 
-std::string TitleOf(const std::filesystem::path& path) {
+std::string TitleOfFile(const std::filesystem::path& path) {
   std::string title = std::filesystem::path(io::FinalName(path)).stem().string();
   std::ranges::replace(title, '_', ' ');
   const std::size_t word = title.find_last_not_of("0123456789 ");

@@ -48,7 +48,7 @@ std::string WithThousands(std::string number);
 
 /// What a file is about: "performance comparison result" of
 /// performance_comparison_result_20261127101826.html.
-std::string TitleOf(const std::filesystem::path& path);
+std::string TitleOfFile(const std::filesystem::path& path);
 
 /// The notes as a sheet.
 Sheet NotesSheet(const std::vector<std::string>& notes);

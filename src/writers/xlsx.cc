@@ -313,7 +313,7 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   const std::filesystem::path closed = streams ? scratch.path() / "frame.xlsx" : path;
   lxw_workbook* workbook = workbook_new_opt(closed.c_str(), &options);
   if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
-  WorkbookWriter writer(workbook, TitleOf(path), streams, report.as_reference, limits);
+  WorkbookWriter writer(workbook, TitleOfFile(path), streams, report.as_reference, limits);
   try {
     WriteSheets(report, writer, notes);
     CheckRoom(directory);
