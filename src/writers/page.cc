@@ -23,6 +23,7 @@
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/palette.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {
@@ -113,7 +114,8 @@ std::string_view KindOf(const PageChart& chart) {
 std::string SeriesOf(const PageSeries& series) {
   std::string text =
       fmt::format("{{\"name\":{},\"values\":{}", Quoted(series.name), Numbers(series.values));
-  if (series.tint != Tint::kNone) text += fmt::format(",\"tint\":\"{}\"", NameOf(series.tint));
+  if (series.tint != Tint::kNone)
+    text += fmt::format(",\"tint\":\"{}\"", NameOf(series.tint, series.shade));
   if (series.is_line) text += ",\"line\":true";
   if (!series.dots.empty()) text += fmt::format(",\"dots\":{}", List(series.dots, Numbers));
   return text + '}';
@@ -184,7 +186,10 @@ std::string ChartOf(const PageChart& chart) {
   }
   if (chart.kind == kFlame) {
     text += fmt::format(",\"frames\":{}", List(chart.frames, [](const PageFrame& frame) {
-                          return fmt::format("[{},{}]", frame.parent, frame.label);
+                          const std::string tint = NameOf(frame.tint);
+                          return tint.empty() ? fmt::format("[{},{}]", frame.parent, frame.label)
+                                              : fmt::format("[{},{},\"{}\"]", frame.parent,
+                                                            frame.label, tint);
                         }));
   }
   text += ",\"series\":" + List(chart.series, SeriesOf);
@@ -253,7 +258,8 @@ class PageWriter {
     for (const PageSection& section : page_.sections) AddSection(section);
     Add("</main>\n");
     if (!data_.Empty()) AddScripts();
-    return writers::HtmlDocument(page_.language, page_.title, embedded::kPageStyle, body_);
+    return writers::HtmlDocument(page_.language, page_.title,
+                                 PaletteStyle().append(embedded::kPageStyle), body_);
   }
 
  private:

@@ -115,6 +115,7 @@ class SummaryMaker : Speaker {
       const double part =
           row->window > 0 ? static_cast<double>(share.time) / static_cast<double>(row->window) : 0;
       parts.table.rows.push_back({{Text(share.name), part, InMs(share.time)}});
+      parts.tints.push_back(share.tint);
     }
     parts.chart = Fill({"{} (ms)", "{} (ms)"}, parts.table.name);
     parts.charted = {kSaves};

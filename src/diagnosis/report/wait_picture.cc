@@ -36,9 +36,9 @@ class JobLanes {
     timeline_.end = window.end;
     timeline_.kinds = {{"var(--compute)", Say("kernels")},
                        {"var(--copy)", Say("copies")},
-                       {"var(--transfer)", Say("communication")},
+                       {"var(--unsplit)", Say("communication")},
                        {"var(--wait)", Say("waiting for a rank")},
-                       {"var(--free)", Say("work of the host")},
+                       {"var(--t0)", Say("work of the host")},
                        {"var(--base)", Say("the host waits for the device")}};
   }
 
