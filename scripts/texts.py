@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the table of texts, src/base/chinese.po.
 
-    scripts/texts.py check      each text that the sources say is in the table, and nothing else is
-    scripts/texts.py missing    prints the texts that are not, ready to be translated
-    scripts/texts.py sort [FILE]...   sorts the table, and takes the texts of other such files into it
+    scripts/texts.py check [PATH]...     each text that the sources say is in the table, and nothing else is
+    scripts/texts.py missing [PATH]...   prints the texts that are not, ready to be translated
+    scripts/texts.py sort [FILE]...      sorts the table, and takes the texts of other such files into it
+
+PATH: only the texts of these files and folders have to be in the table.
 
 Exit status: 0 right, 1 wrong, 2 usage.
 """
@@ -25,6 +27,8 @@ TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?
 # What says a text, and how many arguments stand before it.
 SAYS = {"Say": 0, "Translated": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
 CALL = re.compile(rf"(?<![\w.>])(?:{'|'.join(SAYS)})\(")
+# The same in scripts of pages.
+SAID_BY_SCRIPT = re.compile(r'\bsay\("([^"]*)"')
 # What declares a text that is translated where it is shown.
 DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text) = $")
 FIELD = re.compile(r"\{(\d*)(:[^{}]*)?\}")
@@ -65,6 +69,9 @@ def pieces(text):
 
 def said(path):
     """The texts that a source says or declares, and all its literals."""
+    if path.suffix == ".js":
+        texts = set(SAID_BY_SCRIPT.findall(path.read_text(encoding="utf-8")))
+        return texts, texts
     texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth]
     for is_literal, part in pieces(path.read_text(encoding="utf-8")):
         if is_literal:
@@ -100,11 +107,15 @@ def fields(text):
     return Counter((number or str(i), form) for i, (number, form) in enumerate(found))
 
 
-def wrong():
+def is_of(path, tops):
+    return not tops or any(path.is_relative_to(Path(top).resolve()) for top in tops)
+
+
+def wrong(tops):
     table, texts, literals = entries(TABLE), set(), set()
     for path in sources():
         of_file = said(path)
-        texts |= of_file[0]
+        texts |= of_file[0] if is_of(path, tops) else set()
         literals |= of_file[1]
     known = dict(table)
     for text in sorted(texts - set(known)):
@@ -135,7 +146,7 @@ def main():
         return 0
     if command == "missing":
         known = dict(entries(TABLE))
-        for path in sources():
+        for path in filter(lambda path: is_of(path, paths), sources()):
             texts = sorted(said(path)[0] - set(known))
             if texts:
                 print(f"# {path.relative_to(ROOT)}")
@@ -145,7 +156,7 @@ def main():
     if command != "check":
         print(__doc__)
         return 2
-    lines = list(wrong())
+    lines = list(wrong(paths))
     print("\n".join(lines[:200]))
     return 1 if lines else 0
 

@@ -211,10 +211,10 @@ std::string TimeText(TimeNs time) { return AmountText(Quantity::kTime, time); }
 
 // The members before the late ones.
 std::string_view BeforeText(const Lateness& lateness, const LateRanks& late) {
-  if (late.ranks.empty()) return "the captured ranks";
+  if (late.ranks.empty()) return Translated("the captured ranks");
   const bool was_last = lateness.of_instance[late.worst].late.front().ranks == late.ranks;
-  if (was_last) return "the second-to-last rank";
-  return late.ranks.size() == 1 ? "the ranks before it" : "the ranks before them";
+  if (was_last) return Translated("the second-to-last rank");
+  return Translated(late.ranks.size() == 1 ? "the ranks before it" : "the ranks before them");
 }
 
 void AddLateRanks(const Lateness& lateness, const LateRanks& late, ScreenLines& lines) {
@@ -255,21 +255,20 @@ std::string LateStateText(const std::vector<RankId>& ranks, bool captured,
 }
 
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
-  return fmt::format("{} arrived {} after {}",
-                     LateRanksText(late.ranks, late.captured, lateness.absent), TimeText(late.most),
-                     BeforeText(lateness, late));
+  return Say("{} arrived {} after {}", LateRanksText(late.ranks, late.captured, lateness.absent),
+             TimeText(late.most), BeforeText(lateness, late));
 }
 
 std::string LateSumText(const LateRanks& late) {
   if (late.times == 1) return "";
-  return fmt::format("{} late in {}", TimeText(late.sum), Counted(late.times, "collective"));
+  return Say("{} late in {} collectives", TimeText(late.sum), late.times);
 }
 
 std::string ClockDoubtText(const Lateness& lateness) {
   if (lateness.doubts.empty()) return "";
   const ClockDoubt& most = *std::ranges::max_element(lateness.doubts, {}, &ClockDoubt::residual);
-  return fmt::format("the clocks of ranks {} and {} contradict each other by {}",
-                     RankName(most.first), RankName(most.second), TimeText(most.residual));
+  return Say("the clocks of ranks {} and {} contradict each other by {}", RankName(most.first),
+             RankName(most.second), TimeText(most.residual));
 }
 
 void AddClockLines(const Lateness& lateness, ScreenLines& lines) {

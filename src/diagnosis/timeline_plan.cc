@@ -69,16 +69,14 @@ class Planner {
     TimelinePlan::Mark mark;
     mark.name = fmt::format("{} {}", number + 1, finding.key);
     const auto described = [&] {
-      mark.details = {{"finding", TitleOf(finding, Language::kEnglish)},
-                      {"gain", GainText(diagnosis_, finding, Language::kEnglish)}};
+      mark.details = {{"finding", TitleOf(finding)}, {"gain", GainText(diagnosis_, finding)}};
     };
     for (const Evidence& place : finding.evidence) {
       mark.rank = place.rank;
       mark.time = place.start;
       mark.on_host = IsOnHost(place.table);
       described();
-      mark.details.emplace_back("where",
-                                AtLine(place.name, place.line, Language::kEnglish, kAllColumns));
+      mark.details.emplace_back("where", AtLine(place.name, place.line, kAllColumns));
       mark.details.emplace_back("takes_us", fmt::format("{:.3f}", InUs(place.dur)));
       plan_.marks.push_back(mark);
     }
@@ -118,7 +116,7 @@ class Planner {
                                 : " differ",
           RankName(ranks_[0].rank)));
     }
-    const std::string doubts = ClockText(diagnosis_, Language::kEnglish);
+    const std::string doubts = ClockText(diagnosis_);
     if (!doubts.empty()) plan_.notes.push_back(doubts);
   }
 

@@ -42,7 +42,7 @@ std::string CauseTitle(const Finding& finding) {
                          RankList(finding.ranks).Names(), one ? "computes" : "compute", percent);
     }
   }
-  return TitleOf(finding, Language::kEnglish);
+  return TitleOf(finding);
 }
 
 // The place with most time: "MatMulV3 +1.20 ms" of kernels, "aten::item at train.py:90" of a host.
@@ -52,7 +52,7 @@ std::string CausePlace(const Finding& finding) {
   const Evidence& place = finding.evidence.front();
   const std::string& name = place.op.empty() ? place.name : place.op;
   if (!finding.Is(kRankLateCompute) || place.time <= 0) {
-    return AtLine(std::string(TypeInKernel(name)), place.line, Language::kEnglish, kColumns);
+    return AtLine(std::string(TypeInKernel(name)), place.line, kColumns);
   }
   return fmt::format("{} +{}", TypeInKernel(name), AmountText(Quantity::kTime, place.time));
 }

@@ -52,10 +52,12 @@ class WaitPicture {
     const TimeNs margin = (end - begin) / 5 + 1;
     timeline_.begin = begin - margin;
     timeline_.end = end + margin;
-    timeline_.kinds = {
-        {"var(--compute)", "kernels"},        {"var(--copy)", "copies"},
-        {"var(--transfer)", "communication"}, {"var(--wait)", "waiting for a rank"},
-        {"var(--free)", "work of the host"},  {"var(--base)", "the host waits for the device"}};
+    timeline_.kinds = {{"var(--compute)", Say("kernels")},
+                       {"var(--copy)", Say("copies")},
+                       {"var(--transfer)", Say("communication")},
+                       {"var(--wait)", Say("waiting for a rank")},
+                       {"var(--free)", Say("work of the host")},
+                       {"var(--base)", Say("the host waits for the device")}};
     AddRank(first_.rank);
     if (last_.rank != first_.rank) AddRank(last_.rank);
     AddArrows();
@@ -89,8 +91,9 @@ class WaitPicture {
     if (joint.late.empty() || joint.last <= Start(*last))
       return {last->rank, Start(*last), NameOfRank(last->rank)};
     const bool named = !joint.late.front().ranks.empty();
-    return {std::nullopt, joint.last,
-            named ? RankList(joint.late.front().ranks).Text() : "a rank that was not analysed"};
+    return {
+        std::nullopt, joint.last,
+        named ? RankList(joint.late.front().ranks).Text() : Say("a rank that was not analysed")};
   }
 
   TimeNs OnJob(RankIndex rank, TimeNs time) const {
@@ -120,8 +123,8 @@ class WaitPicture {
   // own. Shares of one piece of work follow each other.
   void AddHost(RankIndex rank) {
     const RankDiagnosis& part = job_.Part(rank);
-    TimelineLane host{.title = NameOfRank(rank) + ", host"},
-        queue{.title = NameOfRank(rank) + ", queue"};
+    TimelineLane host{.title = Say("{}, host", NameOfRank(rank))},
+        queue{.title = Say("{}, queue", NameOfRank(rank))};
     std::map<std::uint32_t, TimeNs> before;  // what is drawn of the edge, from its end
     for (const HostShare& share : part.shares) {
       const GraphEdge& edge = part.graph.edges[share.edge];
@@ -153,12 +156,12 @@ class WaitPicture {
       TimelineLane& lane = known ? streams[node.stream] : std::prev(streams.end())->second;
       const bool copies = node.kind == NodeKind::kCopy;
       Add(lane, {start, start + node.dur, copies ? kCopies : kKernels,
-                 copies ? "copy" : part.names[part.KindOf(node).name], ""});
+                 copies ? Say("copy") : part.names[part.KindOf(node).name], ""});
     }
     if (streams.empty()) streams[-1];
     for (auto& [stream, lane] : streams) {
-      lane.title =
-          NameOfRank(rank) + (stream < 0 ? ", device" : fmt::format(", stream {}", stream));
+      lane.title = stream < 0 ? Say("{}, device", NameOfRank(rank))
+                              : Say("{}, stream {}", NameOfRank(rank), stream);
       timeline_.lanes.push_back(std::move(lane));
     }
   }
@@ -183,7 +186,7 @@ class WaitPicture {
       AddOperation(rank, i, first + at, lanes[at]);
     }
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      lanes[i].title = NameOfRank(rank) + ", communication";
+      lanes[i].title = Say("{}, communication", NameOfRank(rank));
       if (i > 0) lanes[i].title += fmt::format(" {}", i + 1);
       timeline_.lanes.push_back(std::move(lanes[i]));
     }
@@ -202,8 +205,7 @@ class WaitPicture {
       wait = std::clamp<TimeNs>(last.came - begin, 0, operation.dur);
       if (wait > 0) {
         waits_.push_back({rank, lane_number, begin, begin + wait, last.rank, last.came, name});
-        Add(lane,
-            {begin, begin + wait, kWaiting, fmt::format("{} waits for {}", name, last.name), name});
+        Add(lane, {begin, begin + wait, kWaiting, Say("{} waits for {}", name, last.name), name});
       }
     }
     Add(lane, {begin + wait, end, kCommunication, name, ""});
@@ -226,8 +228,8 @@ class WaitPicture {
            .to = to->lane,
            .begin = wait.begin,
            .end = wait.came,
-           .label = fmt::format("{} of {} waits for {}", wait.text, NameOfRank(wait.rank),
-                                NameOfRank(*wait.last_rank))});
+           .label = Say("{} of {} waits for {}", wait.text, NameOfRank(wait.rank),
+                        NameOfRank(*wait.last_rank))});
     }
   }
 
