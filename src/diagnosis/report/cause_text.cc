@@ -37,9 +37,9 @@ std::string CauseTitle(const Finding& finding) {
     const auto slower = MetricOf(finding, kSlowerThanPeers);
     const long percent = slower ? std::lround(100 * (*slower - 1)) : 0;
     if (percent > 0) {
-      const bool one = finding.ranks.size() == 1;
-      return fmt::format("{} {} {} {} % slower", one ? "rank" : "ranks",
-                         RankList(finding.ranks).Names(), one ? "computes" : "compute", percent);
+      const std::string ranks = RankList(finding.ranks).Names();
+      return finding.ranks.size() == 1 ? Say("rank {} computes {} % slower", ranks, percent)
+                                       : Say("ranks {} compute {} % slower", ranks, percent);
     }
   }
   return TitleOf(finding);

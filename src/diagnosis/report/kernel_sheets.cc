@@ -83,12 +83,13 @@ std::string_view TypeOf(PerfVerdict verdict) {
 }
 
 std::string DescriptionOf(const PerfRow& row) {
+  const std::string_view what = Translated(row.what);
   if (row.verdict == PerfVerdict::kRoom)
-    return Say("no unit reaches its limit; {} is the nearest", row.what);
-  if (row.verdict == PerfVerdict::kBound) return Say("{} is at its limit", row.what);
+    return Say("no unit reaches its limit; {} is the nearest", what);
+  if (row.verdict == PerfVerdict::kBound) return Say("{} is at its limit", what);
   return row.family == PerfFamily::kCube
-             ? Say("{} of the inputs is not a multiple of 256", row.what)
-             : Say("{} is not a multiple of 128", row.what);
+             ? Say("{} of the inputs is not a multiple of 256", what)
+             : Say("{} is not a multiple of 128", what);
 }
 
 struct JudgedRow {
