@@ -123,7 +123,6 @@ struct PageFact {
 };
 
 struct Page {
-  std::string language = "en";  ///< of its texts, as HTML names it
   std::string title{};
   std::vector<std::string> lead{};  ///< the first paragraph is the answer, the others are details
   std::vector<PageFact> facts{};

@@ -2,7 +2,7 @@
 // Flame graphs: what is called stands on its caller.
 "use strict";
 const pageFlame = (function () {
-  const { word } = pageCells;
+  const { say } = pageCells;
   const { amount, canvas, shortNames } = pageDrawing;
   const ROW = 19, LEVELS = 60, PYTHON = /\.pyx?\(\d+\)/;
 
@@ -84,11 +84,11 @@ const pageFlame = (function () {
     const colour = ({ name, tint }) => `var(--${tint || "t" + hash(name)})`;
     const share = (value) => `${amount(value, chart.unit)} (${d3.format(".2%")(value / full.value)})`;
 
-    tools.append("input").attr("type", "search").attr("placeholder", word("search")).attr("aria-label", word("search"))
+    tools.append("input").attr("type", "search").attr("placeholder", say("Search")).attr("aria-label", say("Search"))
       .on("input", function () { wanted = this.value.toLowerCase(); show(); });
     const found = tools.append("span").attr("class", "count").attr("role", "status");
-    const sandwich = tools.append("button").attr("type", "button").text(word("around")).on("click", () => { middle = chosen.name; show(); });
-    tools.append("button").attr("type", "button").text(word("all")).on("click", () => { chosen = root; middle = null; show(); });
+    const sandwich = tools.append("button").attr("type", "button").text(say("Callers and callees")).on("click", () => { middle = chosen.name; show(); });
+    tools.append("button").attr("type", "button").text(say("Whole graph")).on("click", () => { chosen = root; middle = null; show(); });
     if (chart.labels.some((name) => PYTHON.test(name))) {
       const label = tools.append("label");
       label.append("input").attr("type", "checkbox").property("checked", true).on("change", function () {
@@ -96,7 +96,7 @@ const pageFlame = (function () {
         middle = null;
         show();
       });
-      label.append("span").text(" " + word("python"));
+      label.append("span").text(" " + say("Python frames"));
     }
 
     // The frames to draw from `node` on, a level up or down for each call.
