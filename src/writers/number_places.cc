@@ -66,8 +66,14 @@ std::vector<double> FactorsOf(const Column& column, const std::string& unit) {
     return has == nullptr ? std::vector<double>{1} : std::vector<double>{};
   }
   if (wanted->dimension == 'p') {
-    if (has != nullptr && has->dimension != 'p') return {};
-    return has != nullptr ? std::vector<double>{1} : std::vector<double>{100, 1};
+    if (has != nullptr)
+      return has->dimension == 'p' ? std::vector<double>{1} : std::vector<double>{};
+    if (column.format == Format::kPercent) return {100};
+    const std::string name = ToLower(column.name);
+    const bool is_share = std::ranges::any_of(
+        std::to_array<std::string_view>({"percent", "share", "ratio", "part"}),
+        [&](std::string_view word) { return name.find(word) != std::string::npos; });
+    return is_share ? std::vector<double>{100, 1} : std::vector<double>{};
   }
   if (has != nullptr && has->dimension != wanted->dimension) return {};
   if (has != nullptr) return {has->size / wanted->size};
@@ -110,6 +116,19 @@ int LikenessOf(const Sheet& sheet, const Row& row, const ShownNumber& number) {
   return likeness;
 }
 
+// How many words the name of the column and the line have in common, by their beginnings: "wait" of
+// communicationWaitStageTime is in "waiting for other ranks".
+int WordsInCommon(const std::string& key, const std::string& line) {
+  constexpr std::size_t kTold = 4;  // letters
+  int common = 0;
+  for (std::size_t begin = 0; begin < key.size();) {
+    const std::size_t end = std::min(key.find('_', begin), key.size());
+    if (end - begin >= kTold && line.find(key.substr(begin, kTold)) != std::string::npos) ++common;
+    begin = end + 1;
+  }
+  return common;
+}
+
 // The best place of a number so far.
 struct Found {
   RowPlace place{};
@@ -123,7 +142,8 @@ int DecimalsIn(std::string_view text, double value) {
   constexpr int kMost = 4;
   const auto goes_on = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
   for (int decimals = 0; decimals <= kMost; ++decimals) {
-    const std::string shown = fmt::format("{:.{}f}", std::abs(value), decimals);
+    if (std::abs(Rounded(value, decimals) - value) > 1e-9) continue;
+    const std::string shown = Fixed(std::abs(value), decimals);
     for (std::size_t at = text.find(shown); at != std::string_view::npos;
          at = text.find(shown, at + 1)) {
       const std::size_t end = at + shown.size();
@@ -143,6 +163,7 @@ std::vector<std::optional<RowPlace>> PlacesOf(const std::vector<ShownNumber>& nu
   std::vector<double> reach;
   for (const ShownNumber& number : numbers) reach.push_back(ReachOf(number));
   for (const Sheet& sheet : sheets) {
+    const std::vector<std::string> keys = ColumnKeys(sheet);
     std::vector<std::vector<std::vector<double>>> factors;  // by column and number
     for (const Column& column : sheet.columns) {
       auto& of_column = factors.emplace_back();
@@ -159,7 +180,8 @@ std::vector<std::optional<RowPlace>> PlacesOf(const std::vector<ShownNumber>& nu
             return std::abs(*value * factor - numbers[n].value) <= reach[n];
           });
           if (!is_it) continue;
-          const int likeness = LikenessOf(sheet, row, numbers[n]);
+          const int likeness = 2 * LikenessOf(sheet, row, numbers[n]) +
+                               WordsInCommon(keys[i], ToLower(numbers[n].text));
           Found& best = found[n];
           if (likeness == best.likeness) ++best.alike;
           if (likeness > best.likeness) best = {{sheet.name, at, i}, likeness, 1};

@@ -40,6 +40,12 @@ std::string WithoutPadding(std::string_view text) {
   return kept;
 }
 
+std::string OtherUnit(const std::vector<StatedNumber>& numbers, const std::string& unit) {
+  const auto found = std::ranges::find_if(
+      numbers, [&](const auto& one) { return !one.unit.empty() && one.unit != unit; });
+  return found == numbers.end() ? std::string() : found->unit;
+}
+
 /// The numbers of the screen, in its order.
 class KeyNumbers {
  public:
@@ -54,7 +60,9 @@ class KeyNumbers {
       if (const StatedNumber* number = LeadingOf(stated)) Add(text, *number, text);
       return;
     }
-    for (const StatedNumber& number : stated) {
+    for (StatedNumber number : stated) {
+      // The column of the least values is no column of minutes.
+      if (number.unit == number.name) number.unit = OtherUnit(stated, number.unit);
       if (number.unit.empty()) continue;
       const std::string name = text.substr(0, end_of_name);
       Add(number.name.empty() ? name : fmt::format("{}: {}", name, number.name), number, text);

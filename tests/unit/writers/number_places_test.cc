@@ -60,6 +60,7 @@ TEST(DecimalsIn, CountsThoseOfTheNumberInTheText) {
   EXPECT_EQ(DecimalsIn("15.0 of 995.0 ms", 995), 1);
   EXPECT_EQ(DecimalsIn("3 of 13 ranks, 3.25 ms.", 3), 0);
   EXPECT_EQ(DecimalsIn("it takes 12.5.", 12.5), 1);
+  EXPECT_EQ(DecimalsIn("0 of 2 ranks, 2.5 %", 2.5), 1);  // not rounded to 2
 }
 
 }  // namespace
