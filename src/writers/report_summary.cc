@@ -101,9 +101,9 @@ class KeyNumbers {
 
 SummaryTable SheetsTable(const std::vector<Sheet>& sheets) {
   SummaryTable made{.table = EmptyTable(Translated("Sheets"))};
-  AddColumn(Translated("Sheet"), Format::kText, 30, made.table);
+  AddColumn(Translated("What it is for"), Format::kText, 60, made.table);
   AddColumn(Translated("Rows"), Format::kInteger, 14, made.table);
-  AddColumn(Translated("What it is for"), Format::kText, 10, made.table);
+  AddColumn(Translated("Sheet"), Format::kText, 10, made.table);  // goes on over the next ones
   for (const Sheet& sheet : sheets) {
     made.table.rows.push_back(
         {{FitName(sheet.name, kMaxSheetName), static_cast<std::int64_t>(sheet.rows.size()),

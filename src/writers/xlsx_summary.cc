@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "mpa/base/columns.h"
@@ -16,7 +18,6 @@
 namespace mpa::writers {
 namespace {
 
-constexpr double kLinkWidth = 24;
 constexpr lxw_color_t kLinkColor = 0x0563C1;
 
 class SummarySheet {
@@ -57,16 +58,32 @@ class SummarySheet {
         widths_.resize(std::max(widths_.size(), i + 1));
         widths_[i] = std::max(widths_[i], table.table.columns[i].width);
       }
+      FitLinks(table);
     }
     constexpr std::size_t kMin = 6;
     constexpr double kUsual = 12, kName = 44;
     if (widths_.empty()) widths_ = {kName};
     widths_.resize(std::max(widths_.size(), kMin), kUsual);
-    widths_.push_back(kLinkWidth);
     FitPage();
     for (std::size_t i = 0; i < widths_.size(); ++i) {
       worksheet_set_column(worksheet_, Col(i), Col(i), widths_[i], nullptr);
     }
+  }
+
+  // What is wider than the last column would be printed on a page of its own.
+  void FitLinks(const SummaryTable& table) {
+    const std::size_t column = table.table.columns.size();
+    for (const std::optional<RowPlace>& link : table.links) {
+      const std::optional<CellPlace> place = link ? place_of_(*link) : std::nullopt;
+      if (!place) continue;
+      widths_.resize(std::max(widths_.size(), column + 1));
+      links_ = std::max(links_, static_cast<double>(ColumnsOf(LinkText(*place)) + 2));
+      widths_[column] = std::max(widths_[column], links_);
+    }
+  }
+
+  static std::string LinkText(const CellPlace& place) {
+    return Say("{}, row {}", place.worksheet, place.row + 1);
   }
 
   // The wide columns give what all are wider than a page: their texts break.
@@ -75,12 +92,13 @@ class SummarySheet {
     double beyond = -PixelsOfPage() / kPixelsOfCharacter, spare = 0;
     for (const double width : widths_) {
       beyond += PixelsOf(width) / kPixelsOfCharacter;
-      spare += std::max(0.0, width - kNarrow);
+      if (width != links_) spare += std::max(0.0, width - kNarrow);
     }
     if (beyond <= 0 || spare <= 0) return;
     const double kept = std::max(0.0, 1 - beyond / spare);
     for (double& width : widths_) {
-      if (width > kNarrow) width = std::floor(kNarrow + kept * (width - kNarrow));
+      if (width > kNarrow && width != links_)
+        width = std::floor(kNarrow + kept * (width - kNarrow));
     }
   }
 
@@ -200,9 +218,9 @@ class SummarySheet {
     for (const char c : place->worksheet) name += c == '\'' ? std::string("''") : std::string(1, c);
     char cell[LXW_MAX_CELL_NAME_LENGTH];
     lxw_rowcol_to_cell(cell, place->row, place->column);
-    Check(worksheet_write_url_opt(
-              worksheet_, row_, Col(column), fmt::format("internal:'{}'!{}", name, cell).c_str(),
-              link_, Say("{}, row {}", place->worksheet, place->row + 1).c_str(), nullptr),
+    Check(worksheet_write_url_opt(worksheet_, row_, Col(column),
+                                  fmt::format("internal:'{}'!{}", name, cell).c_str(), link_,
+                                  LinkText(*place).c_str(), nullptr),
           "writing links");
   }
 
@@ -286,6 +304,7 @@ class SummarySheet {
   const WorkbookLimits& limits_;
   const PlaceOfRow& place_of_;
   std::vector<double> widths_;
+  double links_ = 0;  // the width that links need, which break nowhere
   lxw_row_t row_ = 0, chart_row_ = kHead + 1;
   lxw_format* link_ = nullptr;
   bool filtered_ = false, charted_ = false;
