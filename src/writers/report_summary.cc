@@ -106,8 +106,8 @@ SummaryTable SheetsTable(const std::vector<Sheet>& sheets) {
   AddColumn(Translated("Sheet"), Format::kText, 10, made.table);  // goes on over the next ones
   for (const Sheet& sheet : sheets) {
     made.table.rows.push_back(
-        {{FitName(sheet.name, kMaxSheetName), static_cast<std::int64_t>(sheet.rows.size()),
-          std::string(PurposeOf(sheet.name))}});
+        {{std::string(PurposeOf(sheet.name)), static_cast<std::int64_t>(sheet.rows.size()),
+          FitName(sheet.name, kMaxSheetName)}});
   }
   return made;
 }

@@ -309,8 +309,8 @@ class Workbooks(Cli):
                 verdict = rows[1][0]
                 self.assertTrue(" ".join(screen.split()).startswith(" ".join(verdict.split())), verdict)
                 self.assertGreater(len(verdict), 20)
-                begin = next(i for i, row in enumerate(rows) if row[:2] == ["Sheet", "Rows"]) + 1
-                listed = {row[0]: row[1:3] for row in itertools.takewhile(lambda row: row[0], rows[begin:])}
+                begin = next(i for i, row in enumerate(rows) if row[1:3] == ["Rows", "Sheet"]) + 1
+                listed = {row[2]: row[1::-1] for row in itertools.takewhile(lambda row: row[0], rows[begin:])}
                 self.assertEqual(set(listed), set(sheets) - {"Summary", "Notes"})
                 for sheet, (count, purpose) in listed.items():
                     self.assertEqual(count, len(sheets[sheet].rows()) - 1, sheet)
