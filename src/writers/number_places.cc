@@ -75,11 +75,8 @@ std::vector<double> FactorsOf(const Column& column, const std::string& unit) {
         [&](std::string_view word) { return name.find(word) != std::string::npos; });
     return is_share ? std::vector<double>{100, 1} : std::vector<double>{};
   }
-  if (has != nullptr && has->dimension != wanted->dimension) return {};
-  if (has != nullptr) return {has->size / wanted->size};
-  std::vector<double> factors;
-  for (const double size : {1.0, 1e3, 1e6}) factors.push_back(size / wanted->size);
-  return factors;
+  if (has == nullptr || has->dimension != wanted->dimension) return {};
+  return {has->size / wanted->size};
 }
 
 // How far a cell may be from the number; halves may have been rounded either way.

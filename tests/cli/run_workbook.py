@@ -343,8 +343,9 @@ class Workbooks(Cli):
         """The numbers of a row that has a link are in the row to which it leads."""
         gate = ("--min_steps", "1", "--fail_on", "computing>+3%", "--export_type", "xlsx")
         self.assertEqual(self.compare(*gate).code, 1)
-        (book,) = self.out.rglob("*.xlsx")
-        for path in (book, self.advisor()[1], self.workbook_of((BASE, NEW))):
+        (judged,) = self.out.rglob("*.xlsx")
+        for make in (lambda: judged, lambda: self.advisor()[1], lambda: self.workbook_of((BASE, NEW))):
+            path = make()
             sheets = {sheet.name: sheet.rows() for sheet in Workbook(path).sheets}
             summary, layout = with_layouts(path)[0]
             numbers = 0
