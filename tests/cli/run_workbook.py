@@ -361,7 +361,7 @@ class Workbooks(Cli):
                     numbers += 1
                     self.assertTrue(any(abs(value * factor - cell) < 0.051 for value in target for factor in (1, 1e-3, 1e-6)),
                                     f"{path.name}: {cell} ms is not in {location}: {target}")
-            self.assertGreater(numbers, 2, path)
+            self.assertGreater(numbers, 0, path)
 
     def test_workbooks_of_single_ranks_are_as_the_python_tool_has_them(self):
         result = self.run_tool("-m", "module_statistic", "-d", BASE, "-o", self.out, "--export_type", "text")
