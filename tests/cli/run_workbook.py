@@ -18,6 +18,7 @@ import unittest
 from decimal import Decimal
 
 from cli import BASE, NEW, Cli, main
+from printed import letter_sizes, page_sizes
 from sheet_layout import corners, printed_width, target_of, with_layouts
 from workbook import Workbook
 
@@ -414,16 +415,20 @@ class Workbooks(Cli):
 
 class BookOpened(Cli):
     @unittest.skipUnless(shutil.which("soffice"), "LibreOffice (soffice) is not installed")
-    def test_libreoffice_prints_a_page_or_two_for_each_sheet(self):
+    def test_libreoffice_prints_letters_of_nine_points_on_a4(self):
         self.assertEqual(self.compare().code, 0)
         path, = self.workbooks()
         begin = time.monotonic()
         done = subprocess.run(["soffice", f"-env:UserInstallation=file://{self.scratch}/profile", "--headless",
                                "--convert-to", "pdf", "--outdir", str(self.scratch), str(path)],
                               capture_output=True, text=True, timeout=120, check=False)
-        pages = len(re.findall(rb"/Type\s*/Page\b", (self.scratch / f"{path.stem}.pdf").read_bytes()))
-        sheets = len(Workbook(path).sheets)
-        self.assertTrue(sheets <= pages <= 2 * sheets, f"{pages} pages, {done.stderr}")
+        pdf = (self.scratch / f"{path.stem}.pdf").read_bytes()
+        pages, sheets = page_sizes(pdf), len(Workbook(path).sheets)
+        self.assertTrue(sheets <= len(pages) <= 4 * sheets, f"{len(pages)} pages, {done.stderr}")
+        self.assertEqual({(round(width), round(height)) for width, height in pages}, {(842, 595)})
+        letters = letter_sizes(pdf)
+        self.assertTrue(letters)
+        self.assertGreaterEqual(min(letters), LEAST_POINTS)
         self.assertLess(time.monotonic() - begin, 100)
 
 
