@@ -50,6 +50,7 @@ class SummarySheet {
   // The title and the verdict stay in sight.
   static constexpr lxw_row_t kHead = 1;
   static constexpr lxw_row_t kChartRows = 17;
+  static constexpr double kUsual = 12;  // the width of a column
   static constexpr lxw_col_t kChartColumns = 10;
 
   void SetWidths() {
@@ -61,7 +62,7 @@ class SummarySheet {
       FitLinks(table);
     }
     constexpr std::size_t kMin = 6;
-    constexpr double kUsual = 12, kName = 44;
+    constexpr double kName = 44;
     if (widths_.empty()) widths_ = {kName};
     widths_.resize(std::max(widths_.size(), kMin), kUsual);
     FitPage();
@@ -72,11 +73,13 @@ class SummarySheet {
 
   // What is wider than the last column would be printed on a page of its own.
   void FitLinks(const SummaryTable& table) {
+    if (table.links.empty()) return;
     const std::size_t column = table.table.columns.size();
+    widths_.resize(std::max(widths_.size(), column + 1));
+    widths_[column] = std::max(widths_[column], kUsual);
     for (const std::optional<RowPlace>& link : table.links) {
       const std::optional<CellPlace> place = link ? place_of_(*link) : std::nullopt;
       if (!place) continue;
-      widths_.resize(std::max(widths_.size(), column + 1));
       links_ = std::max(links_, static_cast<double>(ColumnsOf(LinkText(*place)) + 2));
       widths_[column] = std::max(widths_[column], links_);
     }
