@@ -51,6 +51,7 @@ class KeyNumbers {
  public:
   void Add(const ScreenLine& line) {
     const std::string text = WithoutPadding(line.Text());
+    if (text.starts_with("...")) return;  // what the screen leaves out
     if (text.ends_with(':') && line.Numbers().empty()) group_ = text;
     const std::size_t end_of_name = text.find("  ");
     const std::vector<StatedNumber> stated = line.Numbers();
@@ -65,7 +66,8 @@ class KeyNumbers {
       if (number.unit == number.name) number.unit = OtherUnit(stated, number.unit);
       if (number.unit.empty()) continue;
       const std::string name = text.substr(0, end_of_name);
-      Add(number.name.empty() ? name : fmt::format("{}: {}", name, number.name), number, text);
+      const bool says_unit = number.name.empty() || number.name == number.unit;
+      Add(says_unit ? name : fmt::format("{}: {}", name, number.name), number, text);
     }
   }
 
