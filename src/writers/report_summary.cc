@@ -19,6 +19,7 @@ namespace mpa::writers {
 namespace {
 
 constexpr std::size_t kMostNumbers = 60, kMostCaveats = 8;
+constexpr std::string_view kLeast = "min";  // a header of lists
 
 Sheet EmptyTable(std::string_view title) {
   Sheet table;
@@ -40,7 +41,7 @@ std::string WithoutPadding(std::string_view text) {
   return kept;
 }
 
-std::string OtherUnit(const std::vector<StatedNumber>& numbers, const std::string& unit) {
+std::string OtherUnit(const std::vector<StatedNumber>& numbers, std::string_view unit) {
   const auto found = std::ranges::find_if(
       numbers, [&](const auto& one) { return !one.unit.empty() && one.unit != unit; });
   return found == numbers.end() ? std::string() : found->unit;
@@ -63,7 +64,7 @@ class KeyNumbers {
     }
     for (StatedNumber number : stated) {
       // The column of the least values is no column of minutes.
-      if (number.unit == number.name) number.unit = OtherUnit(stated, number.unit);
+      if (number.name == kLeast && number.unit == kLeast) number.unit = OtherUnit(stated, kLeast);
       if (number.unit.empty()) continue;
       const std::string name = text.substr(0, end_of_name);
       const bool says_unit = number.name.empty() || number.name == number.unit;
