@@ -176,9 +176,11 @@ std::vector<std::optional<RowPlace>> PlacesOf(const std::vector<ShownNumber>& nu
           const bool is_it = std::ranges::any_of(factors[i][n], [&](double factor) {
             return std::abs(*value * factor - numbers[n].value) <= reach[n];
           });
-          if (!is_it) continue;
-          const int likeness = 2 * LikenessOf(sheet, row, numbers[n]) +
-                               WordsInCommon(keys[i], ToLower(numbers[n].text));
+          if (!is_it || numbers[n].value == 0) continue;
+          const int words = WordsInCommon(keys[i], ToLower(numbers[n].text));
+          // Counts are the same by chance in many columns.
+          if (numbers[n].unit.empty() && words == 0) continue;
+          const int likeness = 2 * LikenessOf(sheet, row, numbers[n]) + words;
           Found& best = found[n];
           if (likeness == best.likeness) ++best.alike;
           if (likeness > best.likeness) best = {{sheet.name, at, i}, likeness, 1};
