@@ -109,7 +109,7 @@ class DiagnosisPageMaker {
     for (const auto& [key, around] : diagnosis_.pictures.places) {
       if (key != finding.key) continue;
       card.around = PageChart{.kind = PageChart::Kind::kTimeline,
-                              .title = Say("Around the place"),
+                              .title = around.title,
                               .unit = "ms",
                               .timeline = around};
       add("export timeline --around");
