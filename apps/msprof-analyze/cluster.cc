@@ -178,7 +178,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
          fmt::format("--{}", kBenchmark),
          [options](const std::string& path) { options->arguments[std::string(kBenchmark)] = path; })
       ->group("");  // as in `compare`; each recipe that compares has a name of its own for it
-  add.Flag("--print", options->print, "Print more about a single rank", kMore);
+  add.Flag("--print", options->print, "Print charts as bars, and more about a single rank", kMore);
   add.Flag("--agent", options->agent,
            "Print one JSON object that names what was written; the log goes to a file", kMore);
   add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",

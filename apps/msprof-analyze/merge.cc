@@ -175,7 +175,7 @@ Command AddMerge(CLI::App& program, const Agent& agent) {
            kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
   for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
-  add.Flag("--print", options->print, "Print more about a single rank", kMaxUsed);
+  add.Flag("--print", options->print, "Print charts as bars, and more about a single rank", kMaxUsed);
   add.Flag("--agent", options->agent,
            "Print one JSON object that names what was written; the log goes to a file", kMaxUsed);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);

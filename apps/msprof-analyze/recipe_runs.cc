@@ -231,7 +231,10 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
     result.written.places.push_back(page);
     result.written.files.push_back(page);
   }
-  if (shown != nullptr) shown->Show(outcome.report);
+  if (shown != nullptr) {
+    shown->Show(outcome.report);
+    if (wanted.screen == Detail::kMore) PrintLines(TextChartsOf(outcome.report));
+  }
   FinishStdout();
   for (const fs::path& path : result.written.places) {
     LogNotice("the results are in {}", path.string());

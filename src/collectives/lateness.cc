@@ -256,10 +256,7 @@ std::string LateStateText(const std::vector<RankId>& ranks, bool captured,
 }
 
 std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
-  return Say("{} arrived {} after {}",
-             late.captured && !late.ranks.empty()
-                 ? RankList(late.ranks).Text(RankList::kMostRuns, CurrentLanguage())
-                 : lateness.absent.Named(late.ranks, CurrentLanguage()),
+  return Say("{} arrived {} after {}", LateRanksText(late.ranks, late.captured, lateness.absent),
              TimeText(late.most), BeforeText(lateness, late));
 }
 

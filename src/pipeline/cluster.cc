@@ -120,6 +120,8 @@ void JoinGroup(const std::string& group, Report of_group, Report& report) {
     card.scope = fmt::format("{} {}", group, card.scope);
   MoveAll(of_group.advice_cards, report.advice_cards);
   MoveAll(of_group.timelines, report.timelines);
+  for (PageChart& drawing : of_group.drawings)
+    drawing.title = fmt::format("{}: {}", group, drawing.title);
   MoveAll(of_group.drawings, report.drawings);
   for (TextDocument& document : of_group.documents)
     document.file_name = fmt::format("{}_{}", FileNameOf(group), document.file_name);

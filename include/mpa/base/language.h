@@ -42,15 +42,10 @@ std::string Say(fmt::format_string<Args...> form, Args&&... args) {
   return fmt::vformat(fmt::string_view(text.data(), text.size()), fmt::make_format_args(args...));
 }
 
+/// Marks a text of a table that is translated where it is shown, for scripts/texts.py.
+constexpr const char* ToTranslate(const char* english) { return english; }
+
 /// The table of texts, English first, in the order of the file.
 std::vector<std::pair<std::string, std::string>> TextTable();
-
-/// A text in every language.
-struct Wording {
-  std::string_view english, chinese = {};  ///< empty: the same
-  std::string_view In(Language language) const {
-    return language == Language::kEnglish || chinese.empty() ? english : chinese;
-  }
-};
 
 }  // namespace mpa
