@@ -19,7 +19,8 @@ from same_tables import recipes_of  # of tests/support, which cli finds
 
 # Terms of the command line and its captures.
 TERMS.update("""trace slice token prompt recipe advisor merge shell device mode runtime cluster compare check stack call mark
-    decode prefill mixed dummy framework op off on all none start end trace api event fit wide""".split())
+    decode prefill mixed dummy framework op off on all none start end trace api event fit wide us ms mstx range execution
+    overlap analysis nsight systems kineto""".split())
 
 
 def columns_of(line):
