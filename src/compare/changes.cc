@@ -52,7 +52,7 @@ TimesByName CountKernels(const RankTrace& trace, const RankAccount& account, boo
 // "dp" of "dp (data parallel, 8 ranks)", unless there are others of that name.
 std::string ShortMeaning(std::string meaning) {
   const bool numbered = meaning.find('#') != std::string::npos;
-  return numbered ? meaning : meaning.substr(0, meaning.find(" ("));
+  return numbered ? meaning : meaning.substr(0, meaning.find(Translated(" (")));
 }
 
 // What the groups of a side are called for both.

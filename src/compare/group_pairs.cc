@@ -48,9 +48,9 @@ std::string RankCountText(std::int32_t ranks) { return ranks == 0 ? "" : Counted
 std::string NamedGroup(const GroupTime& group) {
   const std::string_view parallelism = Translated(Parallelism(group.process_group));
   const std::string ranks = RankCountText(group.ranks);
-  const std::string_view comma = parallelism.empty() || ranks.empty() ? "" : ", ";
+  const std::string_view comma = parallelism.empty() || ranks.empty() ? "" : Translated(", ");
   const std::string more = fmt::format("{}{}{}", parallelism, comma, ranks);
-  return more.empty() ? group.process_group : fmt::format("{} ({})", group.process_group, more);
+  return more.empty() ? group.process_group : Say("{} ({})", group.process_group, more);
 }
 
 // What the capture says about the group alone; empty when only an address is known.
