@@ -113,7 +113,8 @@ std::string GroupMeaning(const OverallMetrics& side, const GroupTime& group) {
   }
   const std::string name = Printable(BareGroupName(group.name));
   constexpr std::size_t kMaxNameLength = 8, kAddressWidth = 17;  // longer names are addresses
-  if (name.size() <= kMaxNameLength) return name.starts_with("group") ? name : Say("group {}", name);
+  if (name.size() <= kMaxNameLength)
+    return name.starts_with("group") ? name : Say("group {}", name);
   if (side.groups.size() == 1) return std::string(Translated("the only group"));
   return Say("group {} ({})", number, ShortenMiddle(name, kAddressWidth));
 }
