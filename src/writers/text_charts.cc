@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/columns.h"
@@ -62,17 +63,20 @@ class TextChart {
     }
     width_ = std::min(width_, columns / 3);
     bar_ = columns - width_ - kNumber - 4;
-    decimals_ = largest_ >= 1000 ? 0 : largest_ >= 100 ? 1 : largest_ >= 10 ? 2 : 3;
+    const bool whole =
+        std::ranges::all_of(lengths_, [](double value) { return value == std::floor(value); });
+    decimals_ = whole || largest_ >= 1000 ? 0 : largest_ >= 100 ? 1 : largest_ >= 10 ? 2 : 3;
   }
 
   // Empty where all bars are alike or there is none.
   std::vector<std::string> Draw() const {
     if (shown_ < 2 || largest_ <= 0) return {};
-    std::vector<std::string> lines = {
-        chart_.unit.empty()
-            ? std::string(Translated(chart_.title))
-            : fmt::format("{} ({})", Translated(chart_.title), Translated(chart_.unit))};
-    if (chart_.series.size() > 1) lines.push_back(Key());
+    std::string title(Translated(chart_.title));
+    if (!chart_.unit.empty()) title += fmt::format(" ({})", Translated(chart_.unit));
+    std::vector<std::string> lines = Wrapped(title, 2);
+    if (chart_.series.size() > 1) {
+      for (std::string& line : Wrapped(Key(), 2)) lines.push_back(std::move(line));
+    }
     for (std::size_t i = 0; i < shown_; ++i) AddLabel(i, lines);
     if (labels_.size() > shown_) lines.push_back(Say("  ... {} more", labels_.size() - shown_));
     return lines;
