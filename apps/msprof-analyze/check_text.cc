@@ -69,10 +69,9 @@ std::string CaptureText(const RankFacts& facts) {
 
 // "1 broken (one record once), 17 kept", with -v the names of all.
 std::string PromisesText(const std::vector<KeptPromise>& promises) {
-  constexpr std::pair<Kept, const char*> kStates[] = {
-      {Kept::kBroken, "{} broken"},
-      {Kept::kKept, "{} kept"},
-      {Kept::kNotChecked, "{} not checked"}};
+  constexpr std::pair<Kept, const char*> kStates[] = {{Kept::kBroken, "{} broken"},
+                                                      {Kept::kKept, "{} kept"},
+                                                      {Kept::kNotChecked, "{} not checked"}};
   std::vector<std::string> states;
   for (const auto& [state, form] : kStates) {
     std::vector<std::string> names;
@@ -139,8 +138,8 @@ std::string EnvironmentText(const RecordedSettings& settings) {
     if (value.empty()) continue;
     set.push_back(fmt::format("{}={}", name, value));
     if (CostsTime(name, variables))
-      set.back() = Say("{} (costs time: {})", set.back(),
-                       Translated(CostlySettingNamed(name)->costs));
+      set.back() =
+          Say("{} (costs time: {})", set.back(), Translated(CostlySettingNamed(name)->costs));
   }
   const std::size_t empty = variables.size() - set.size();
   if (empty == 0) return Join(set);
@@ -315,8 +314,8 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
                  const std::filesystem::path& root, bool color) {
   WrappedText page(color);
   const std::string promises = PromisesText(judged.promises);
-  page.AddLabelled("  capture",
-                   promises.empty() ? CaptureText(facts)
+  page.AddLabelled("  capture", promises.empty()
+                                    ? CaptureText(facts)
                                     : Say("{}; promises: {}", CaptureText(facts), promises));
   page.AddLabelled("  framework", FrameworkText(facts));
   if (facts.settings) page.AddLabelled("  settings", SettingsText(*facts.settings));
@@ -402,13 +401,13 @@ void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText
   if (from != ".") page.AddLabelled("  from", from);
   if (bytes > 0) page.AddLabelled("  size", Size(bytes));
   std::vector<std::string> device(device_names.begin(), device_names.end());
-  if (!devices.empty()) device.push_back(Say("device {}", Ranges({devices.begin(), devices.end()})));
+  if (!devices.empty())
+    device.push_back(Say("device {}", Ranges({devices.begin(), devices.end()})));
   page.AddLabelled("  device", Join(device));
   constexpr std::size_t kHosts = 8;  // more than that fill the screen
-  page.AddLabelled("  host", hosts.size() <= kHosts
-                               ? Join({hosts.begin(), hosts.end()})
-                               : Say("{} to {} ({} hosts)", *hosts.begin(), *hosts.rbegin(),
-                                     hosts.size()));
+  page.AddLabelled("  host", hosts.size() <= kHosts ? Join({hosts.begin(), hosts.end()})
+                                                    : Say("{} to {} ({} hosts)", *hosts.begin(),
+                                                          *hosts.rbegin(), hosts.size()));
 }
 
 // Which captures belong together, where there are several jobs.

@@ -62,9 +62,11 @@ std::string InLanguage(std::string_view english) {
   const std::size_t at = english.rfind(kDefault);
   if (at == std::string_view::npos || !english.ends_with(']'))
     return std::string(Translated(english));
-  const std::string_view usual = english.substr(at + kDefault.size());
+  std::string_view usual = english.substr(at + kDefault.size());
+  usual.remove_suffix(1);
+  const bool is_text = usual != ".";  // but the current directory
   return Say("{} [default: {}]", Translated(english.substr(0, at)),
-             Translated(usual.substr(0, usual.size() - 1)));
+             is_text ? Translated(usual) : usual);
 }
 
 void AddHeading(std::string_view heading, WrappedText& page) {

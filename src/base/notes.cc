@@ -18,7 +18,7 @@ namespace mpa {
 namespace {
 
 constexpr std::string_view kRank = "rank ";
-constexpr std::string_view kUnknown = "unknown";
+constexpr std::string_view kUnknown = "unknown", kWideColon = "\xef\xbc\x9a";
 constexpr std::size_t kMostNamed = 4;  // in one line
 
 bool IsNumeral(char c) { return c >= '0' && c <= '9'; }
@@ -43,15 +43,15 @@ std::string KindOf(std::string_view text) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (word.find('/') != std::string_view::npos) {
-      kind += '@';
-    } else {
-      for (const char c : word) {
-        if (!IsNumeral(c)) {
-          kind += c;
-        } else if (kind.empty() || kind.back() != '#') {
-          kind += '#';
-        }
+    // Behind a path, Chinese goes on without a blank.
+    const std::size_t colon = std::min(word.find(kWideColon), word.size());
+    const bool is_path = word.substr(0, colon).find('/') != std::string_view::npos;
+    if (is_path) kind += '@';
+    for (const char c : is_path ? word.substr(colon) : word) {
+      if (!IsNumeral(c)) {
+        kind += c;
+      } else if (kind.empty() || kind.back() != '#') {
+        kind += '#';
       }
     }
     kind += ' ';

@@ -22,7 +22,7 @@ constexpr std::string_view kOf = " of ";
 std::string OperationText(std::string_view what) {
   const std::size_t of = what.find(kOf);
   if (of == std::string_view::npos) return std::string(what);
-  return Say("{} of {}", what.substr(0, of), what.substr(of + kOf.size()));
+  return Say("{0} of {1}", what.substr(0, of), what.substr(of + kOf.size()));
 }
 
 // "rank 5 in allreduce" of "allreduce, rank 5". What an operation is called may have commas, too.

@@ -134,7 +134,8 @@ void CompareApis(const CompareInput& input, Report& report) {
       AppendCells(row, InMs(times.total), InMs(times.self), times.AverageNs() / 1e6, times.calls);
     }
     const auto ratio = [&](std::int64_t ApiTimes::*number) {
-      return GrowthRatio(static_cast<double>(base.*number), static_cast<double>(comparison.*number));
+      return GrowthRatio(static_cast<double>(base.*number),
+                         static_cast<double>(comparison.*number));
     };
     AppendCells(row, ratio(&ApiTimes::total), ratio(&ApiTimes::self),
                 GrowthRatio(base.AverageNs(), comparison.AverageNs()), ratio(&ApiTimes::calls));

@@ -52,7 +52,7 @@ TimesByName CountKernels(const RankTrace& trace, const RankAccount& account, boo
 // "dp" of "dp (data parallel, 8 ranks)", unless there are others of that name.
 std::string ShortMeaning(std::string meaning) {
   const bool numbered = meaning.find('#') != std::string::npos;
-  return numbered ? meaning : meaning.substr(0, meaning.find(" ("));
+  return numbered ? meaning : meaning.substr(0, meaning.find(Translated(" (")));
 }
 
 // What the groups of a side are called for both.
@@ -168,7 +168,7 @@ std::string MemoryGrowthLine(const CompareInput& input) {
   if (std::abs(after - before) < kLeast) return "";
   const AmountScale scale(Quantity::kBytes, std::max(before, after));
   return Say("memory grows by {} {} a step (base {})", scale.Text(scale.Rounded(after)),
-                     scale.unit(), scale.Text(scale.Rounded(before)));
+             scale.unit(), scale.Text(scale.Rounded(before)));
 }
 
 // --- Operators of one side only ---
@@ -196,9 +196,8 @@ std::string OneSidedOps(const CompareInput& input) {
   if (in_comparison == 0)
     return in_base == 0 ? "" : Say("{} only in the base", Counted(in_base, "operator"));
   const std::string operators = Counted(in_comparison, "operator");
-  return in_base == 0
-             ? Say("{} only in the comparison", operators)
-             : Say("{} only in the comparison, {} only in the base", operators, in_base);
+  return in_base == 0 ? Say("{} only in the comparison", operators)
+                      : Say("{} only in the comparison, {} only in the base", operators, in_base);
 }
 
 }  // namespace

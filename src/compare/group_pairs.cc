@@ -48,9 +48,9 @@ std::string RankCountText(std::int32_t ranks) { return ranks == 0 ? "" : Counted
 std::string NamedGroup(const GroupTime& group) {
   const std::string_view parallelism = Translated(Parallelism(group.process_group));
   const std::string ranks = RankCountText(group.ranks);
-  const std::string_view comma = parallelism.empty() || ranks.empty() ? "" : ", ";
+  const std::string_view comma = parallelism.empty() || ranks.empty() ? "" : Translated(", ");
   const std::string more = fmt::format("{}{}{}", parallelism, comma, ranks);
-  return more.empty() ? group.process_group : fmt::format("{} ({})", group.process_group, more);
+  return more.empty() ? group.process_group : Say("{} ({})", group.process_group, more);
 }
 
 // What the capture says about the group alone; empty when only an address is known.
@@ -113,7 +113,8 @@ std::string GroupMeaning(const OverallMetrics& side, const GroupTime& group) {
   }
   const std::string name = Printable(BareGroupName(group.name));
   constexpr std::size_t kMaxNameLength = 8, kAddressWidth = 17;  // longer names are addresses
-  if (name.size() <= kMaxNameLength) return name.starts_with("group") ? name : Say("group {}", name);
+  if (name.size() <= kMaxNameLength)
+    return name.starts_with("group") ? name : Say("group {}", name);
   if (side.groups.size() == 1) return std::string(Translated("the only group"));
   return Say("group {} ({})", number, ShortenMiddle(name, kAddressWidth));
 }

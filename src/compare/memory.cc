@@ -219,13 +219,13 @@ void CompareMemory(const CompareInput& input, Report& report) {
     if (trace.allocations.Empty() && !trace.host_ops.Empty()) {
       NoteNotCollected(
           Say("{}: {} has no record of operators' memory; collect with profile_memory=True",
-                      kSheets, input.Path(side)),
+              kSheets, input.Path(side)),
           report);
     } else if (memories->Of(side).unplaced() > 0) {
       report.notes.push_back(
           Say("{}: {} allocations of {} were made while no recorded operator ran; they are"
-                      " left out",
-                      kSheets, memories->Of(side).unplaced(), input.Path(side)));
+              " left out",
+              kSheets, memories->Of(side).unplaced(), input.Path(side)));
     }
   }
   report.sheets.push_back(StatisticSheet(input, *memories));

@@ -371,8 +371,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
     if (input.Trace(side).host_ops.Empty()) continue;  // which is reported anyway
     NoteNotCollected(
         Say("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators"
-                    " are compared instead; collect with with_stack=True or with_modules=True",
-                    input.Path(side)),
+            " are compared instead; collect with with_stack=True or with_modules=True",
+            input.Path(side)),
         report);
   }
   if (!all) return false;
@@ -384,8 +384,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
     if (!trees[i].forward.too_deep && !trees[i].backward.too_deep) continue;
     report.notes.push_back(
         Say("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators"
-                    " are compared instead",
-                    input.Path(kSides[i]), Translated(kModulesTooDeep)));
+            " are compared instead",
+            input.Path(kSides[i]), Translated(kModulesTooDeep)));
     return false;
   }
   std::vector<ModulePair> pairs =
@@ -396,8 +396,8 @@ bool CompareModules(const CompareInput& input, Report& report) {
   report.sheets.push_back(DetailSheet(input, built, std::move(pairs), has_stacks));
   if (!has_stacks) {
     NoteNotCollected(Say("ModuleCompare: {} has no call stacks of operators; collect with"
-                                 " with_stack=True to see them",
-                                 input.Path(Side::kComparison)),
+                         " with_stack=True to see them",
+                         input.Path(Side::kComparison)),
                      report);
   }
   return true;

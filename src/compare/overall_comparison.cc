@@ -91,10 +91,10 @@ class ServingChanges {
       return time(*a) > time(*b);
     });
     const AmountScale whole = AmountScale::ForPartsOf(std::max(base_e2e, comparison_e2e));
-    std::vector<std::string> lines = {
-        Say("end to end: {} -> {} {} ({})", whole.Text(whole.Rounded(base_e2e)),
-                    whole.Text(whole.Rounded(comparison_e2e)), whole.unit(),
-                    GrowthOf(base_e2e, comparison_e2e))};
+    std::vector<std::string> lines = {Say("end to end: {} -> {} {} ({})",
+                                          whole.Text(whole.Rounded(base_e2e)),
+                                          whole.Text(whole.Rounded(comparison_e2e)), whole.unit(),
+                                          GrowthOf(base_e2e, comparison_e2e))};
     if (common.empty())
       lines.emplace_back(
           Translated("no steps of the same phase and size are on both sides: nothing is compared"));

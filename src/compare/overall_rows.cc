@@ -211,7 +211,7 @@ void AddSteps(RowsBuilder& rows) {
   const std::size_t steps = rows.base().steps;
   const std::string name = steps != rows.comparison().steps ? "All steps"
                            : steps == 1                     ? "Step"
-                                        : Say("All {} steps", steps);
+                                                            : Say("All {} steps", steps);
   rows.AddBoth("", name, Emphasis::kSection,
                [](const OverallMetrics& side) { return TimeOnly(side.step); });
 }
@@ -324,9 +324,9 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& all_of_base,
     AppendOverallSide(row, part.base, base.e2e);
     AppendOverallSide(row, part.comparison, comparison.e2e);
     if (part.base.known && part.comparison.known) {
-      AppendCells(
-          row, InMs(part.comparison.time - part.base.time),
-          GrowthRatio(static_cast<double>(part.base.time), static_cast<double>(part.comparison.time)));
+      AppendCells(row, InMs(part.comparison.time - part.base.time),
+                  GrowthRatio(static_cast<double>(part.base.time),
+                              static_cast<double>(part.comparison.time)));
     } else {
       row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
     }

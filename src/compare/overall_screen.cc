@@ -115,9 +115,8 @@ void AddMemoryRows(const OverallMetrics& base, const OverallMetrics& comparison,
     };
     rows.Add(sizes, Say("{} ({})", name, sizes.unit()), 0, value(base), value(comparison));
   };
-  add(base.only_shared_allocators
-          ? Say("Peak memory, {} only", fmt::join(base.allocators, ", "))
-          : std::string(Translated("Peak memory reserved")),
+  add(base.only_shared_allocators ? Say("Peak memory, {} only", fmt::join(base.allocators, ", "))
+                                  : std::string(Translated("Peak memory reserved")),
       &OverallMetrics::peak_memory_bytes);
   add(Translated("Peak memory of process"), &OverallMetrics::process_memory_bytes);
 }
@@ -126,9 +125,8 @@ void AddMemoryRows(const OverallMetrics& base, const OverallMetrics& comparison,
 std::string TimeHeader(const AmountScale& times, const OverallMetrics& base,
                        const OverallMetrics& comparison) {
   if (std::max(base.steps, comparison.steps) <= 1) return Say("Time ({})", times.unit());
-  return base.steps == comparison.steps
-             ? Say("Time ({}), all {} steps", times.unit(), base.steps)
-             : Say("Time ({}), all steps", times.unit());
+  return base.steps == comparison.steps ? Say("Time ({}), all {} steps", times.unit(), base.steps)
+                                        : Say("Time ({}), all steps", times.unit());
 }
 
 }  // namespace

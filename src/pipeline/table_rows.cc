@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "load_rank.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/model/rank_tables.h"
 #include "mpa/raw/session.h"
@@ -33,7 +34,8 @@ std::string AddedRows(const std::vector<std::size_t>& before, const RankTrace& t
     const std::size_t old = before[table++];
     if (RowsIn(rows) > old) AddRows(info.name, RowsIn(rows) - old, text);
   });
-  return text.empty() ? "no rows of its own, details for other tables" : text;
+  return text.empty() ? std::string(Translated("no rows of its own, details for other tables"))
+                      : text;
 }
 
 std::string SessionRows(const raw::Session& session) {
@@ -55,7 +57,7 @@ std::string SessionRows(const raw::Session& session) {
   add("device_memory", session.device_memory);
   add("module_memory", session.module_memory);
   add("marks", session.marks);
-  return text.empty() ? "no rows" : text;
+  return text.empty() ? std::string(Translated("no rows")) : text;
 }
 
 }  // namespace mpa

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/kernel_class.h"
@@ -145,7 +146,7 @@ class SliceMaker {
   std::uint32_t Track(TrackKind kind, std::int64_t number, NameOf name) {
     const auto [place, is_new] =
         tracks_.try_emplace({kind, number}, static_cast<std::uint32_t>(rank_.tracks.size()));
-    if (is_new) rank_.tracks.push_back({kind, number, name()});
+    if (is_new) rank_.tracks.push_back({kind, number, std::string(name())});
     return place->second;
   }
 
@@ -158,8 +159,8 @@ class SliceMaker {
     const std::int64_t number = NumberOf(track);
     const bool is_queue = queues_.contains(number);
     return Track(is_queue ? TrackKind::kQueue : TrackKind::kThread, number, [&] {
-      if (number < 0) return std::string(is_queue ? "task queue" : "thread unknown");
-      return fmt::format("{} {}", is_queue ? "task queue, thread" : "thread", number);
+      if (number < 0) return std::string(Translated(is_queue ? "task queue" : "thread unknown"));
+      return is_queue ? Say("task queue, thread {}", number) : Say("thread {}", number);
     });
   }
 
@@ -197,7 +198,8 @@ class SliceMaker {
   void AddSteps() {
     for (const StepWindow& step : request_.steps) {
       if (step.id < 0) continue;
-      const std::uint32_t track = Track(TrackKind::kSteps, 0, [] { return "steps on the device"; });
+      const std::uint32_t track =
+          Track(TrackKind::kSteps, 0, [] { return Translated("steps on the device"); });
       Add(track, {OfDevice(step.window.begin), OfDevice(step.window.end),
                   Text(fmt::format("step {}", step.id))});
     }
@@ -215,7 +217,7 @@ class SliceMaker {
       Add(Thread(ranges.track[i]),
           HostSlice(ranges.start[i], ranges.dur[i], Text(ranges.message[i])));
       if (ranges.device_start[i] < 0) continue;
-      Add(Track(TrackKind::kRanges, 0, [] { return "marked ranges on the device"; }),
+      Add(Track(TrackKind::kRanges, 0, [] { return Translated("marked ranges on the device"); }),
           {OfDevice(ranges.device_start[i]),
            OfDevice(ranges.device_start[i] + ranges.device_dur[i]), Text(ranges.message[i])});
     }
@@ -236,7 +238,7 @@ class SliceMaker {
 
   std::uint32_t Stream(std::int64_t stream) {
     return Track(TrackKind::kStream, stream, [&] {
-      return stream < 0 ? std::string("kernels") : fmt::format("stream {}", stream);
+      return stream < 0 ? std::string(Translated("kernels")) : fmt::format("stream {}", stream);
     });
   }
 
@@ -293,13 +295,12 @@ class SliceMaker {
   }
 
   std::string GroupName(std::int32_t group) const {
-    if (group < 0) return "communication";
+    if (group < 0) return std::string(Translated("communication"));
     const auto row = static_cast<std::size_t>(group);
     const CommGroups& groups = trace_.comm_groups;
     const std::string_view of_job = trace_.strings.View(groups.process_group[row]);
-    return fmt::format(
-        "communication, group {}",
-        of_job.empty() ? BareGroupName(trace_.strings.View(groups.name[row])) : of_job);
+    return Say("communication, group {}",
+               of_job.empty() ? BareGroupName(trace_.strings.View(groups.name[row])) : of_job);
   }
 
   void AddCollectives() {

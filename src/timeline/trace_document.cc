@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/utf8.h"
@@ -133,10 +134,10 @@ class TraceWriter {
         document_.marks, [&](const TraceMark& mark) { return mark.rank == rank.rank; });
     for (std::size_t track = 0; track < rank.tracks.size(); ++track) {
       if (has_marks && findings == 0 && rank.tracks[track].kind > TrackKind::kFindings)
-        findings = name("findings");
+        findings = name(Translated("findings"));
       if (used[track]) thread[track] = name(rank.tracks[track].name);
     }
-    if (has_marks && findings == 0) findings = name("findings");
+    if (has_marks && findings == 0) findings = name(Translated("findings"));
     for (const TraceMark& mark : document_.marks) {
       if (mark.rank == rank.rank) AddMark(process, findings, mark);
     }

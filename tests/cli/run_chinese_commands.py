@@ -14,37 +14,20 @@ import sys
 import unicodedata
 
 from cli import BASE, NEW, Cli, main
+from run_chinese import TERMS, english_in
 from same_tables import recipes_of  # of tests/support, which cli finds
 
-# What stays as it is in every language: commands, options, their values and patterns, files, names of columns and
-# operators, versions, texts in quotes.
-KEPT = re.compile(r"""'[^']*' | "[^"]*" | https?://\S+ | chrome://\S+ | \{[^}]*\} | \[[a-z|]+\]
-    | (?<![\w-])--?[A-Za-z][\w-]*(?:[ =][A-Z/|]+)? | [\w.*<>/~-]*[/*._<>=:+@%]+[\w.*<>/~|:@%+,=-]*
-    | \b[A-Z][A-Za-z]*(?:[A-Z_0-9][A-Za-z0-9]*)+\b | \bmsprof-analyze\b | \b[A-Z]{2,}\b""", re.VERBOSE)
-# Words that engineers leave in English, too.
-TERMS = set("""rank step kernel kernels stream trace slice shape batch token prompt recipe advisor merge man shell torch npu profiler mstx
-    device host mode range vector cube api event die runtime schedule active wait warmup repeat skip first cluster
-    compare check parse export timeline auto completion all off on fit wide pass warn fail worst median text db json xlsx
-    srun mpirun torchrun stack call Python MPI LLC GPU NPU CANN CPU JSON Perfetto deb rpm Tab FLOPS eager module span
-    Excel Jupyter Chrome Conv Forward Backward Flash Attention Tensor Move decode prefill mixed dummy unknown
-    framework level gzip hccl rerun mark notebook ns us ms info debug en cn shard op bubble tiling warp""".split())
-# No sentence is without them.
-GRAMMAR = set("the of and is are was were not with from for that which only more has have to in by if or as at it its".split())
-WORD = re.compile(r"[A-Za-z]+")
+# Terms of the command line and its captures.
+TERMS.update("""trace slice token prompt recipe advisor merge shell device mode runtime cluster compare check stack call mark
+    decode prefill mixed dummy framework op off on all none start end trace api event fit wide us ms mstx range execution
+    overlap analysis nsight systems kineto flash attention conv forward backward tensor move xlsx db json csv md html columns
+    junit openmetrics github computing lccl copies free export parse man auto completion bash zsh fish""".split())
+# Names of analyses, and what the system says of a file.
+NAMES = re.compile(r"(?:compare|cluster): [\w, ]+|No such file or directory|Not a directory")
 
 
 def columns_of(line):
     return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in line)
-
-
-def english_in(line):
-    """The first words of a sentence in English; empty: there is none."""
-    rest = KEPT.sub("\u3000", line)
-    for piece in re.findall(r"[A-Za-z]+(?: [A-Za-z]+)*", rest):
-        words = [word for word in piece.split() if word not in TERMS]
-        if GRAMMAR & set(words) or len(words) > 1:
-            return piece
-    return ""
 
 
 class Chinese(Cli):
@@ -53,7 +36,7 @@ class Chinese(Cli):
 
     def assert_chinese(self, lines, about=""):
         self.assertTrue(any("\u4e00" <= sign <= "\u9fff" for line in lines for sign in line), f"{about}: {lines}")
-        self.assertEqual([(english_in(line), line) for line in lines if english_in(line)], [], about)
+        self.assertEqual([(run, line) for line in lines for run in english_in(NAMES.sub("", line))], [], about)
 
 
 class ChineseHelp(Chinese):

@@ -135,8 +135,6 @@ struct MsprofOutput {
   std::vector<std::string> lost_slices;        ///< "op_summary_slice_0_*.csv"
 };
 
-/// Follows the name of a lost slice.
-
 /// What was captured on one rank: its files, and what the profiler's own settings say.
 struct RankInput {
   CaptureKind kind{};

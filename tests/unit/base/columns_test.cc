@@ -38,6 +38,13 @@ TEST(Wrapped, BreaksBesideWideCharactersButNotBeforeTheirCommas) {
   EXPECT_EQ(Wrapped("\u505c npu-smi\u987f", 0, 10), (ColumnTexts{"\u505c npu-smi", "\u987f"}));
 }
 
+TEST(Wrapped, FillsTheLineBehindItsLabel) {
+  EXPECT_EQ(WrappedBehind("  --out  ", "\u505c\u987f\u505c", 9, 14),
+            (ColumnTexts{"  --out  \u505c\u987f", "         \u505c"}));
+  // What others follow keeps the room for its end.
+  EXPECT_EQ(WrappedBehind("  ", "a bb ccc", 6, 8, " \\"), (ColumnTexts{"  a bb \\", "      ccc"}));
+}
+
 TEST(Cut, LeavesWhatFits) {
   EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 8), "\u505c\u987f\u505c\u987f");
   EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 7), "\u505c\u987f...");

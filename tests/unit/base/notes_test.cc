@@ -23,6 +23,15 @@ TEST(FoldNotes, ShowsTheFirstOfThoseThatDifferInNumbersOrPaths) {
             NoteTexts{"2 times, first /job/rank0_ascend_pt: no memory_record.csv there"});
 }
 
+// Chinese has no blank between a path and what is said of it.
+TEST(FoldNotes, TellsApartWhatChineseSaysOfPaths) {
+  const NoteTexts notes = {"/job/rank0_ascend_pt\uff1a\u4e2d\u65ad",
+                           "/job/rank1_ascend_pt\uff1a\u622a\u65ad"};
+  EXPECT_EQ(FoldNotes(notes), notes);
+  EXPECT_EQ(FoldNotes({notes[0], "/job/rank7_ascend_pt\uff1a\u4e2d\u65ad"}),
+            NoteTexts{"2 times, first " + notes[0]});
+}
+
 TEST(FoldNotes, FoldsThoseOfNoRank) {
   EXPECT_EQ(FoldNotes({"links of rank 3 are left out", "links of rank 15 are left out"}),
             NoteTexts{"2 times, first links of rank 3 are left out"});

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "mpa/base/language.h"
 #include "mpa/promises/promise.h"
 #include "support/files.h"
 
@@ -29,6 +30,24 @@ TEST(Promises, AreListedOnceEachInTheOrderOfTheEnum) {
     EXPECT_FALSE(rule.breaches.empty()) << rule.name;
   }
   EXPECT_EQ(number, static_cast<std::size_t>(Promise::kCommunicationRecorded) + 1);
+}
+
+// What was counted is in English, what people read is not, and the mend is that of the same breach.
+TEST(Promises, SayTheirBreachesInChinese) {
+  for (const PromiseRule& rule : AllPromises()) {
+    for (const Breach& breach : rule.breaches) {
+      Issues issues;
+      issues.Count(rule.promise, breach.says, "x.csv:1");
+      const std::string_view mend = MendOf(rule, issues.Lines(rule.promise).front());
+      SetLanguage(Language::kChinese);
+      const std::string line = issues.Lines(rule.promise).front();
+      const std::string_view mend_in_chinese = MendOf(rule, line);
+      SetLanguage(Language::kEnglish);
+      EXPECT_EQ(line.find(breach.says), std::string::npos) << line;
+      EXPECT_NE(line.find("x.csv:1"), std::string::npos) << line;
+      EXPECT_EQ(mend_in_chinese, mend) << line;
+    }
+  }
 }
 
 TEST(Promises, LaunchesWithoutWorkAreCountedOnce) {
