@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the table of texts, src/base/chinese.po.
 
-    scripts/texts.py check      each text that the sources say is in the table, and nothing else is
-    scripts/texts.py missing    prints the texts that are not, ready to be translated
-    scripts/texts.py sort [FILE]...   sorts the table, and takes the texts of other such files into it
+    scripts/texts.py check [PATH]...     each text that the sources say is in the table, and nothing else is
+    scripts/texts.py missing [PATH]...   prints the texts that are not, ready to be translated
+    scripts/texts.py sort [FILE]...      sorts the table, and takes the texts of other such files into it
+
+PATH: only the texts of these files and folders have to be in the table.
 
 Exit status: 0 right, 1 wrong, 2 usage.
 """
@@ -25,13 +27,22 @@ msgstr "Content-Type: text/plain; charset=UTF-8\\n"
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 # What says a text, and how many arguments stand before it.
 SAYS = {"Say": 0, "Translated": 0, "ToTranslate": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
+# The same in scripts of pages.
+SAID_BY_SCRIPT = re.compile(r'\bsay\("([^"]*)"')
 # What makes a text of a noun: how many arguments stand before it, and the text.
 COUNTS = {"Counted": (1, "{{}} {}"), "MoreText": (1, "{{}} more {}"), "AddMoreLine": (2, "{{}} more {}")}
 # Functions with such a parameter declare a text that is translated where it is shown.
 PARAMETER = re.compile(r"(\w+)(?: = \[[^\]]*\])?\(([^()]*?(?:char\*|string_view|std::string)) "
                        r"(?:meaning|title|help|summary|header)(?: = [^,()]*)?[,)]")
+# Methods that take a text, after how many arguments: of options, and of issues, whose place is a text, too.
+METHODS = {"add_flag": {2}, "add_option": {2}, "add_subcommand": {1}, "Flag": {2}, "AddTo": {1}, "Count": {0, 1, 2}}
+# The object that adds an option, which is called itself.
+ADDS = {"add": {2}}
+# The default of an option is a text of its own.
+DEFAULT = re.compile(r"(.*) \[default: (.*)\]", re.DOTALL)
 # Words that are the same in every language.
-KEPT = {"rank", "step", "ms", "us", "ns", "GB/s", "MFU", "TFLOPS", "kernel", "NPU ms", "GPU ms", "+ms", "tokens/s", "MB", "1ms"}
+KEPT = {"rank", "step", "ms", "us", "ns", "GB/s", "MFU", "TFLOPS", "kernel", "NPU ms", "GPU ms", "+ms", "tokens/s", "MB", "1ms",
+        "opType", "taskType", "Size Distribution", "host_start.log, profiler_info.json", "Model Profiling Time Distribution"}
 # What declares a text that is translated where it is shown.
 DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text|title|counted|only_with) =\s*$")
 LITERAL = r'"(?:\\.|[^"\\\n])*"'
@@ -101,13 +112,16 @@ def of_options(text):
 
 def said(path):
     """The texts that a source says or declares, and all its literals."""
+    if path.suffix == ".js":
+        texts = set(SAID_BY_SCRIPT.findall(path.read_text(encoding="utf-8")))
+        return texts, texts
     texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth, form of the text]
     taking = takers() | declaring(path)
     call = re.compile(rf"(?<![\w.>])({'|'.join(taking)})(?:<(?:[^;<>()]|<[^;<>()]*>)*>)?\(")
     for is_literal, part in pieces(path.read_text(encoding="utf-8")):
         if is_literal:
             literals.add(part)
-            if calls and calls[-1][:2] == [0, 0] and WORD.search(FIELD.sub("", part)):
+            if calls and calls[-1][:2] == [0, 0] and WORD.search(FIELD.sub("", part)) and not part.endswith("\\r\\n"):
                 text = part if calls[-1][2] == "{}" else calls[-1][2].format(part)
                 texts |= {text} - KEPT
             continue
@@ -127,11 +141,46 @@ def said(path):
             elif sign == "," and calls[-1][1] == 0:
                 calls[-1][0] -= 1
     whole = pieces(path.read_text(encoding="utf-8"))
-    texts |= of_options(path.read_text(encoding="utf-8"))
+    texts |= of_options(path.read_text(encoding="utf-8")) | of_methods(path)
+    texts |= {f"{{}} more {noun}" for noun in re.findall(r'\.noun = "(\w+)"', path.read_text(encoding="utf-8"))}
     for (_, before), (is_literal, part) in zip(whole, whole[1:]):
         if is_literal and DECLARED.search(before) and WORD.search(part):
             texts |= {part} - KEPT
+    for option in filter(None, map(DEFAULT.fullmatch, sorted(literals))):
+        literals |= set(option.groups())
     return texts, literals | texts
+
+
+def of_methods(path):
+    """The texts of options and issues."""
+    found, calls = set(), []  # calls: [which argument, depth, those that are texts]
+    adds = ADDS if path.is_relative_to(ROOT / "apps") else {}
+    call = re.compile(rf"(?:(?<=[.>])(?P<method>{'|'.join(METHODS)})|(?<![\w.>])(?P<adds>{'|'.join(adds) or '-'}))\($")
+    for is_literal, part in pieces(path.read_text(encoding="utf-8")):
+        if is_literal:
+            if calls and calls[-1][1] == 0 and calls[-1][0] in calls[-1][2] and " " in part and WORD.search(part):
+                option = DEFAULT.fullmatch(part)
+                found |= set(option.groups()) if option and " " in option[2] else {option[1] if option else part}
+            continue
+        for at, sign in enumerate(part):
+            match = call.search(part, 0, at + 1) if sign == "(" else None
+            if match:
+                calls.append([0, 0, METHODS.get(match["method"]) or adds.get(match["adds"])])
+            elif not calls:
+                continue
+            elif sign in "([{":
+                calls[-1][1] += 1
+            elif sign in ")]}" and calls[-1][1] == 0:
+                calls.pop()
+            elif sign in ")]}":
+                calls[-1][1] -= 1
+            elif sign == "," and calls[-1][1] == 0:
+                calls[-1][0] += 1
+    return {text for text in found if not text.startswith("-")} - KEPT
+
+
+def is_of(path, tops):
+    return not tops or any(path.is_relative_to(Path(top).resolve()) for top in tops)
 
 
 def fields(text):
@@ -140,11 +189,11 @@ def fields(text):
     return Counter((number or str(i), form) for i, (number, form) in enumerate(found))
 
 
-def wrong():
+def wrong(tops):
     table, texts, literals = entries(TABLE), set(), set()
     for path in sources():
         of_file = said(path)
-        texts |= of_file[0]
+        texts |= of_file[0] if is_of(path, tops) else set()
         literals |= of_file[1]
     known = dict(table)
     for text in sorted(texts - set(known)):
@@ -175,7 +224,7 @@ def main():
         return 0
     if command == "missing":
         known = dict(entries(TABLE))
-        for path in sources():
+        for path in filter(lambda path: is_of(path, paths), sources()):
             texts = sorted(said(path)[0] - set(known))
             if texts:
                 print(f"# {path.relative_to(ROOT)}")
@@ -185,7 +234,7 @@ def main():
     if command != "check":
         print(__doc__)
         return 2
-    lines = list(wrong())
+    lines = list(wrong(paths))
     print("\n".join(lines[:200]))
     return 1 if lines else 0
 
