@@ -44,7 +44,7 @@ constexpr const char* kCharsForAgents = "8000";
 struct AdvisorOptions {
   std::vector<std::string> words;
   std::vector<std::string> captures;
-  std::string baseline_captures, output, baseline, fail_on, language;
+  std::string baseline_captures, output, baseline, fail_on;
   std::string top, evidence, max_chars, rules;
   std::string cann_version, torch_version, profiling_type;
   bool json = false, agent = false, debug = false, print_rules = false;
@@ -127,7 +127,6 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
     if (!text.empty()) arguments.Set(option, text);
   };
   set(kQuestion, question.what);
-  set(kLanguage, CurrentLanguage() == Language::kChinese ? "cn" : "en");
   set(kFinding, question.key);
   set(kTopFindings, options.top);
   set(kEvidence, options.evidence);
@@ -207,7 +206,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
     Print(document + "\n");
   } else {
     PrintLines(TextsOf(outcome.report.lines));
-    if (changes) PrintLines(LinesOf(*changes, arguments[kLanguage], ScreenWidth(stdout)));
+    if (changes) PrintLines(LinesOf(*changes, ScreenWidth(stdout)));
   }
   FinishStdout();
   if (unwritable) throw *unwritable;

@@ -127,7 +127,7 @@ ChangeNode CausesSince(const nlohmann::json& before, const nlohmann::json& now) 
     return io::Member(io::Member(diagnosis, "capture"), "ranks").size();
   };
   if (FirstCutSection(before) || ranks(before) < 2 || ranks(now) < 2) return {};
-  return CauseChange(fmt::format("job of {} ranks", ranks(now)), CausesIn(before), CausesIn(now));
+  return CauseChange(Say("job of {} ranks", ranks(now)), CausesIn(before), CausesIn(now));
 }
 
 ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
@@ -138,7 +138,7 @@ ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
     // The numbers of single ranks need not agree.
     const auto old = alone ? old_accounts.begin() : old_accounts.find(rank);
     if (old == old_accounts.end()) continue;
-    ChangeNode step = AccountChange(rank < 0 ? "step" : "step of rank " + RankName(rank),
+    ChangeNode step = AccountChange(rank < 0 ? "step" : Say("step of rank {}", RankName(rank)),
                                     {.parts = old->second}, {.parts = account});
     if (longest.children.empty() || step.comparison > longest.comparison) longest = std::move(step);
   }
@@ -186,16 +186,12 @@ RecordedSettings SettingsIn(const nlohmann::json& diagnosis) {
 }
 
 // "step of rank 0: +12.000 ms (+8.1 %)" and what that is made of.
-void AddStep(const ChangeNode& step, Language language, std::size_t width,
-             std::vector<std::string>& lines) {
+void AddStep(const ChangeNode& step, std::size_t width, std::vector<std::string>& lines) {
   constexpr std::size_t kIndent = 2;
   if (step.children.empty()) return;
   const AmountScale scale = AmountScale::ForPartsOf(std::max(step.base, step.comparison));
-  lines.push_back(fmt::format("{}{}{} {} ({})", Wording{step.name, "单步耗时变化"}.In(language),
-                              Wording{": ", "："}.In(language),
-                              scale.Signed(scale.Rounded(step.Change())), scale.unit(),
-                              GrowthOf(step.base, step.comparison)));
-  if (language == Language::kChinese) return;  // the parts have English names
+  lines.push_back(Say("{}: {} {} ({})", step.name, scale.Signed(scale.Rounded(step.Change())),
+                      scale.unit(), GrowthOf(step.base, step.comparison)));
   for (const std::string& line :
        ChangeLines(SummariseChange(step, scale), scale, width - kIndent)) {
     lines.push_back("  " + line);
@@ -245,39 +241,28 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
   return changes;
 }
 
-std::vector<std::string> LinesOf(const FindingChanges& changes, Language language,
-                                 std::size_t width) {
-  static const std::map<std::string_view, std::string_view> words = {
-      {"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
+std::vector<std::string> LinesOf(const FindingChanges& changes, std::size_t width) {
   constexpr std::size_t kWord = 6;
-  std::vector<std::string> lines;
-  // The names of causes are English.
-  if (language == Language::kEnglish) lines = CauseLines(changes.causes, width);
-  AddStep(changes.step, language, width, lines);
-  if (const std::string settings = SettingsLine(changes.settings, language); !settings.empty()) {
+  std::vector<std::string> lines = CauseLines(changes.causes, width);
+  AddStep(changes.step, width, lines);
+  if (const std::string settings = SettingsLine(changes.settings); !settings.empty()) {
     for (std::string& line : Wrapped(Printable(settings), 2, width))
       lines.push_back(std::move(line));
   }
   const std::size_t before_findings = lines.size();
   for (const FindingChange& change : changes.rows) {
-    const std::string word(Wording{change.what, words.at(change.what)}.In(language));
-    const std::string start = fmt::format("{} {}{}", PaddedBehind(word, kWord),
-                                          Printable(change.key), Wording{": ", "："}.In(language));
-    const bool grown = change.what == "grown";
+    const std::string start = fmt::format(
+        "{} {}", PaddedBehind(std::string(Translated(change.what)), kWord), Printable(change.key));
     lines.push_back(
-        grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, InMs(change.before), InMs(change.now))
-              : fmt::format("{}{:.1f} ms", start, InMs(change.before + change.now)));
+        change.what == "grown"
+            ? Say("{}: {:.1f} -> {:.1f} ms", start, InMs(change.before), InMs(change.now))
+            : Say("{}: {:.1f} ms", start, InMs(change.before + change.now)));
   }
   if (changes.untold > 0) {
-    lines.push_back(fmt::format(
-        fmt::runtime(Wording{"may be new: {}; the baseline was cut (--top 1000 keeps all findings)",
-                             "{} 项无法判断是否新增：基线文档经过截断（可用 --top 1000 重新生成）"}
-                         .In(language)),
-        changes.untold));
+    lines.push_back(Say("may be new: {}; the baseline was cut (--top 1000 keeps all findings)",
+                        changes.untold));
   } else if (lines.size() == before_findings) {
-    lines.emplace_back(Wording{"no finding is new, gone or has grown since the baseline",
-                               "与基线相比，没有新增、消失或变大的问题"}
-                           .In(language));
+    lines.push_back(Say("no finding is new, gone or has grown since the baseline"));
   }
   return lines;
 }

@@ -43,8 +43,7 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
 
 /// Lines of at most `width` columns for what the step is made of and the settings that differ, then
 /// one for each finding.
-std::vector<std::string> LinesOf(const FindingChanges& changes, Language language,
-                                 std::size_t width);
+std::vector<std::string> LinesOf(const FindingChanges& changes, std::size_t width);
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);
 nlohmann::ordered_json SettingChangesJson(const ComparedSettings& compared);
 nlohmann::ordered_json StepChangeJson(const ChangeNode& step);

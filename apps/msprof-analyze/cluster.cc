@@ -13,6 +13,7 @@
 #include "command.h"
 #include "export_options.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/text.h"
 #include "printing.h"
@@ -116,7 +117,7 @@ HelpPage PageOfRecipe(CLI::App& app, const Recipe& recipe) {
     app.get_option(fmt::format("--{}", parameter.name))->description(parameter.help);
   }
   HelpPage page;
-  page.summary = fmt::format("{}: {}.", recipe.name, recipe.summary);
+  page.summary = Say("{}: {}.", recipe.name, Translated(recipe.summary));
   page.usage = {fmt::format("-m {} DIR [OPTIONS]", recipe.name)};
   page.examples = {fmt::format("-m {} ./result -o ./out --rank_list 0-3", recipe.name)};
   page.notes = {kWhereResultsGo};

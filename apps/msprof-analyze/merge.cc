@@ -82,8 +82,10 @@ int PackForMerge(const MergeOptions& options, const std::vector<PartSelection>& 
   const PackedParts packed = PackParts(directories, wanted, output);
   ClearProgressLine();
   LogNotes(packed.notes);
-  LogNotice("{} {} in {}", Counted(packed.parts, "part"), packed.parts == 1 ? "is" : "are",
-            packed.file.string());
+  if (packed.parts == 1)
+    LogNotice("1 part is in {}", packed.file.string());
+  else
+    LogNotice("{} parts are in {}", packed.parts, packed.file.string());
   const int exit_code = packed.notes.empty() ? 0 : kExitPartial;
   if (agent.IsWanted()) {
     const std::string next = fmt::format("msprof-analyze merge {}", output.string());

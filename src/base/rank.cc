@@ -82,7 +82,7 @@ RankList::RankList(std::vector<RankId> ranks) : ranks_(std::move(ranks)) {
   ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
 }
 
-std::string RankList::Names(std::size_t limit, Language language) const {
+std::string RankList::Names(std::size_t limit) const {
   std::string text;
   std::size_t runs = 0, next = 0;
   while (next < ranks_.size() && runs++ < limit) {
@@ -97,16 +97,12 @@ std::string RankList::Names(std::size_t limit, Language language) const {
     next = last + 1;
   }
   if (next == ranks_.size()) return text;
-  return text + (language == Language::kChinese
-                     ? fmt::format(" 等 {} 卡", ranks_.size())
-                     : fmt::format(" and {} more", ranks_.size() - next));
+  return Say("{} and {} more", text, ranks_.size() - next);
 }
 
-std::string RankList::Text(std::size_t limit, Language language) const {
-  if (!ranks_.empty() && !ranks_.front().IsKnown())
-    return std::string(Wording{"rank unknown", "编号未知的卡"}.In(language));
-  const bool one = ranks_.size() == 1 || language == Language::kChinese;
-  return (one ? "rank " : "ranks ") + Names(limit, language);
+std::string RankList::Text(std::size_t limit) const {
+  if (!ranks_.empty() && !ranks_.front().IsKnown()) return Say("rank unknown");
+  return ranks_.size() == 1 ? Say("rank {}", Names(limit)) : Say("ranks {}", Names(limit));
 }
 
 }  // namespace mpa

@@ -12,13 +12,10 @@
 
 namespace mpa {
 
-std::string_view NameOf(RankState state, Language language) {
-  static constexpr std::array<Wording, 5> kNames = {{{"captured", "已采集"},
-                                                     {"left out", "未选中"},
-                                                     {"damaged", "数据损坏"},
-                                                     {"part missing", "缺少分片结果"},
-                                                     {"not captured", "未采集"}}};
-  return kNames.at(static_cast<std::size_t>(state)).In(language);
+std::string_view NameOf(RankState state) {
+  static constexpr std::array<std::string_view, 5> kNames = {
+      {"captured", "left out", "damaged", "part missing", "not captured"}};
+  return kNames.at(static_cast<std::size_t>(state));
 }
 
 RankState AbsentRanks::Of(RankId rank) const {
@@ -44,32 +41,27 @@ bool AbsentRanks::AnyCaptured() const {
   });
 }
 
-std::string AbsentRanks::Text(const std::vector<RankId>& ranks, Language language) const {
+std::string AbsentRanks::Text(const std::vector<RankId>& ranks) const {
   const std::vector<RankState> different = Of(ranks);
-  if (ranks.empty() && AnyCaptured())
-    return std::string(Wording{"not read", "未读取"}.In(language));
-  if (different.size() == 1) return std::string(NameOf(different.front(), language));
+  if (ranks.empty() && AnyCaptured()) return Say("not read");
+  if (different.size() == 1) return std::string(Translated(NameOf(different.front())));
   constexpr std::size_t kShown = 6;
   std::string text;
   for (std::size_t i = 0; i < ranks.size() && i < kShown; ++i) {
-    text += fmt::format("{}rank {} {}", text.empty() ? "" : ", ", RankName(ranks[i]),
-                        NameOf(Of(ranks[i]), language));
+    if (!text.empty()) text += Translated(", ");
+    text += Say("rank {} {}", RankName(ranks[i]), Translated(NameOf(Of(ranks[i]))));
   }
   return ranks.size() > kShown ? text + ", ..." : text;
 }
 
-std::string AbsentRanks::Named(const std::vector<RankId>& ranks, Language language) const {
-  if (ranks.empty()) return UnknownRank(language);
-  return fmt::format(fmt::runtime(Wording{"{} ({})", "{}（{}）"}.In(language)),
-                     RankList(ranks).Text(RankList::kMostRuns, language), Text(ranks, language));
+std::string AbsentRanks::Named(const std::vector<RankId>& ranks) const {
+  if (ranks.empty()) return UnknownRank();
+  return Say("{} ({})", RankList(ranks).Text(RankList::kMostRuns), Text(ranks));
 }
 
-std::string AbsentRanks::UnknownRank(Language language) const {
-  return fmt::format(fmt::runtime(Wording{"a rank that was {}", "{}的卡"}.In(language)),
-                     Text({}, language));
-}
+std::string AbsentRanks::UnknownRank() const { return Say("a rank that was {}", Text({})); }
 
-std::string AbsentRanks::Counts(Language language) const {
+std::string AbsentRanks::Counts() const {
   std::map<RankState, std::size_t> counts;
   for (const auto& [rank, state] : states) {
     if (state != RankState::kCaptured) ++counts[state];
@@ -77,9 +69,8 @@ std::string AbsentRanks::Counts(Language language) const {
   if (!AnyCaptured()) return "";
   std::string text;
   for (const auto& [state, count] : counts) {
-    if (!text.empty()) text += Wording{", ", "，"}.In(language);
-    text += language == Language::kChinese ? fmt::format("{} {}", NameOf(state, language), count)
-                                           : fmt::format("{} {}", count, NameOf(state));
+    if (!text.empty()) text += Translated(", ");
+    text += Say("{0} {1}", count, Translated(NameOf(state)));
   }
   return text;
 }

@@ -28,21 +28,15 @@ constexpr Threshold kMemoryRetries{
                    "element-wise operators write this share of the memory in a step beside what"
                    " they read"};
 
-constexpr MetricInfo kDifferentValues{
-    "different_values", "count", {"{} different values", "{} 种不同取值"}},
-    kRanksWithValue{
-        "ranks_with_value", "count", {"ranks with this value: {}", "取该值的卡：{} 个"}},
-    kStepsCaptured{"steps_captured", "count", {"steps captured: {}", "采集 step 数：{}"}},
-    kStartUp{"start_up", "share", {"start of the program: {}", "程序启动占 {}"}},
-    kRetriesPerStep{"retries_per_step", "count", {"{} retries a step", "每个 step 重试 {} 次"}},
-    kPeakReserved{"peak_reserved", "bytes", {"at most {} reserved", "最多占用 {}"}},
-    kReservedOfAllocated{
-        "reserved_of_allocated", "ratio", {"{} times what tensors take", "是张量占用的 {} 倍"}},
-    kBytesBeside{"written_beside",
-                 "bytes",
-                 {"{} a step written beside the inputs", "每个 step 非原地写出 {}"}},
-    kCausesNotJudged{
-        "causes_not_judged", "count", {"causes not judged: {}", "无法判断的原因：{} 项"}};
+constexpr MetricInfo kDifferentValues{"different_values", "count", "{} different values"},
+    kRanksWithValue{"ranks_with_value", "count", "ranks with this value: {}"},
+    kStepsCaptured{"steps_captured", "count", "steps captured: {}"},
+    kStartUp{"start_up", "share", "start of the program: {}"},
+    kRetriesPerStep{"retries_per_step", "count", "{} retries a step"},
+    kPeakReserved{"peak_reserved", "bytes", "at most {} reserved"},
+    kReservedOfAllocated{"reserved_of_allocated", "ratio", "{} times what tensors take"},
+    kBytesBeside{"written_beside", "bytes", "{} a step written beside the inputs"},
+    kCausesNotJudged{"causes_not_judged", "count", "causes not judged: {}"};
 
 using RanksByValue = std::map<std::string, std::vector<RankId>>;
 
@@ -213,14 +207,13 @@ void CheckMemory(Conclusions& conclusions) {
 void CheckMissing(Conclusions& conclusions) {
   const auto& [job, replays, diagnosis] = conclusions;
   FindNotJudged(job, diagnosis);
-  const auto missing = std::ranges::count_if(diagnosis.not_judged, [](const NotJudged& row) {
-    return row.hint.english != kNotOnGpus.english;
-  });
+  const auto missing = std::ranges::count_if(
+      diagnosis.not_judged, [](const NotJudged& row) { return row.hint != kNotOnGpus; });
   if (missing == 0) return;
   Finding found = NewFinding(job, kCaptureMissing);
   found.Measure(kCausesNotJudged, missing);
   const auto needs_level = [](const NotJudged& row) {
-    return row.hint.english.starts_with(kProfilerLevel);
+    return row.hint.starts_with(kProfilerLevel);
   };
   if (std::ranges::none_of(diagnosis.not_judged, needs_level))
     found.already_set.emplace_back(kProfilerLevel);
@@ -229,43 +222,38 @@ void CheckMissing(Conclusions& conclusions) {
 
 AdvicePart OverwriteInputs() {
   return If([](const AdviceFacts& facts) { return facts.writes_beside; },
-            {{"overwrite inputs that nothing reads later (relu_, add_, inplace=True)",
-              "对之后不再读取的输入使用原地算子（relu_、add_、inplace=True）"},
+            {"overwrite inputs that nothing reads later (relu_, add_, inplace=True)",
              Change("element-wise operators", "in place, where nothing reads the input later")});
 }
 AdvicePart ShardOptimizer() {
-  return If(Trains, {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
-                     Change("optimizer", "sharded over the ranks")});
+  return If(Trains,
+            {"shard the optimizer over the ranks", Change("optimizer", "sharded over the ranks")});
 }
 AdvicePart SmallerBatches() {
-  return If(DoesNotTrain, {{"smaller batches", "减小 batch"}, Change("batch size", "smaller")});
+  return If(DoesNotTrain, {"smaller batches", Change("batch size", "smaller")});
 }
-AdvicePart CaptureWithout(Fits fits, Wording text, std::string_view option, Action::Value value) {
+AdvicePart CaptureWithout(Fits fits, std::string_view text, std::string_view option,
+                          Action::Value value) {
   return If(fits, {text, Capture({{option, std::move(value)}})});
 }
 AdvicePart CaptureSkipped() {
-  return {{"capture what 'Not judged' lists", "采集“无法判断”所列的数据"},
-          Capture({{"what", std::string("skipped")}})};
+  return {"capture what 'Not judged' lists", Capture({{"what", std::string("skipped")}})};
 }
 
 }  // namespace
 
-const FindingType kEnvCheck = Fault(
-    Area::kSettings, "env.check", {"framework"}, {"a setting costs time", "存在影响性能的环境变量"},
-    {.looked_at = {"variables that the capture recorded", "采集记录的环境变量"},
-     .refuted_by = {"the value is the recommended one, or all ranks agree",
-                    "取值为推荐值；或各卡一致"},
-     .problem = {"Environment Variable Issues", "环境变量分析"},
-     .npu_alone = true,
-     .conclude = CheckSettings});
+const FindingType kEnvCheck =
+    Fault(Area::kSettings, "env.check", {"framework"}, "a setting costs time",
+          {.looked_at = "variables that the capture recorded",
+           .refuted_by = "the value is the recommended one, or all ranks agree",
+           .problem = "Environment Variable Issues",
+           .npu_alone = true,
+           .conclude = CheckSettings});
 
 const FindingType kMemPressure =
-    Fault(Area::kSettings, "mem.pressure", {"model", "framework"},
-          {"the device memory is full", "设备内存不足"},
-          {.looked_at = {"allocations that waited for the device, freed memory and asked again",
-                         "等待设备、释放后重试的内存分配"},
-           .refuted_by = {"no retry: full memory alone is not a problem",
-                          "没有重试：占用率本身不说明问题"},
+    Fault(Area::kSettings, "mem.pressure", {"model", "framework"}, "the device memory is full",
+          {.looked_at = "allocations that waited for the device, freed memory and asked again",
+           .refuted_by = "no retry: full memory alone is not a problem",
            .categories = {TimeCategory::kMemory},
            .needs = {Record::kCalls},
            .applies = [](const Coverage& job) { return !job.on_gpu; },
@@ -277,56 +265,43 @@ const FindingType kMemPressure =
            .thresholds = {&kMemoryRetries, &kMemoryInPieces, &kWrittenBeside}});
 
 const FindingType kCaptureOverhead = Opportunity(
-    Area::kCapture, "capture.overhead", {"platform"},
-    {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
-    {.looked_at = {"switches of the profiler on a job whose host is slow",
-                   "host 慢的作业的采集开关"},
-     .refuted_by = {"the switches are off, or the host is ahead of the device",
-                    "开关关闭；或 host 领先于设备"},
+    Area::kCapture, "capture.overhead", {"platform"}, "the profiler itself may slow the host",
+    {.looked_at = "switches of the profiler on a job whose host is slow",
+     .refuted_by = "the switches are off, or the host is ahead of the device",
      .conclude = CheckOverhead,
-     .advice = {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
-                                {"set with_stack=False before changing host code",
-                                 "修改 host 代码前先设置 with_stack=False"},
-                                "with_stack", false),
-                 CaptureWithout([](const AdviceFacts& facts) { return facts.has_modules; },
-                                {"set with_modules=False before changing host code",
-                                 "修改 host 代码前先设置 with_modules=False"},
-                                "with_modules", false),
-                 CaptureWithout([](const AdviceFacts& facts) { return facts.has_memory; },
-                                {"set profile_memory=False", "设置 profile_memory=False"},
-                                "profile_memory", false),
-                 CaptureWithout([](const AdviceFacts& facts) { return facts.has_level2; },
-                                {"set profiler_level=Level1", "设置 profiler_level=Level1"},
-                                "level", std::string("Level1"))}}});
+     .advice = {
+         {CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
+                         "set with_stack=False before changing host code", "with_stack", false),
+          CaptureWithout([](const AdviceFacts& facts) { return facts.has_modules; },
+                         "set with_modules=False before changing host code", "with_modules", false),
+          CaptureWithout([](const AdviceFacts& facts) { return facts.has_memory; },
+                         "set profile_memory=False", "profile_memory", false),
+          CaptureWithout([](const AdviceFacts& facts) { return facts.has_level2; },
+                         "set profiler_level=Level1", "level", std::string("Level1"))}}});
 
 const FindingType kCaptureWarmup = Opportunity(
     Area::kCapture, "capture.warmup", {"platform"},
-    {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
-    {.looked_at = {"the number of steps that count, and the share of the window that is the start"
-                   " of the program",
-                   "计入的 step 数；程序启动占窗口的比例"},
-     .refuted_by = {"three steps or more", "至少三个 step"},
+    "too few steps to tell a habit from an accident",
+    {.looked_at = "the number of steps that count, and the share of the window that is the start"
+                  " of the program",
+     .refuted_by = "three steps or more",
      .conclude =
          [](Conclusions& conclusions) {
            CheckSteps(conclusions);
            CheckStartUp(conclusions);
          },
-     .advice = {{{{"capture 3 steps or more (warmup=1, active=3)",
-                   "至少采集 3 个 step（warmup=1, active=3）"},
+     .advice = {{{"capture 3 steps or more (warmup=1, active=3)",
                   Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}},
      .thresholds = {&kFewSteps}});
 
 const FindingType kCaptureMissing = Opportunity(
-    Area::kCapture, "capture.missing", {"platform"},
-    {"the captures do not show all causes", "采集数据不足以判断全部原因"},
-    {.looked_at = {"records that the captures lack, for causes that the job can have",
-                   "对该作业可能的原因，采集缺少的数据"},
-     .refuted_by = {"all records are present", "数据齐全"},
+    Area::kCapture, "capture.missing", {"platform"}, "the captures do not show all causes",
+    {.looked_at = "records that the captures lack, for causes that the job can have",
+     .refuted_by = "all records are present",
      .conclude = CheckMissing,
      .advice = {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
-                    {{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},
-                     Capture({{"level", std::string("Level1")}}),
-                     kProfilerLevel}),
+                    {"profiler_level=Level1 on all ranks",
+                     Capture({{"level", std::string("Level1")}}), kProfilerLevel}),
                  CaptureSkipped()},
                 {CaptureSkipped()}}});
 

@@ -12,43 +12,40 @@
 namespace mpa {
 namespace {
 
-constexpr Wording kChipHint{"info.json of the device, or numbers with --rules",
-                            "保留设备的 info.json，或用 --rules 给出数值"},
-    kMoreRanks{"captures of more ranks", "采集更多的卡"};
+constexpr std::string_view kChipHint = "info.json of the device, or numbers with --rules",
+                           kMoreRanks = "captures of more ranks";
 
 }  // namespace
 
-Wording WordsOf(Record record, bool on_gpu) {
+std::string_view WordsOf(Record record, bool on_gpu) {
   switch (record) {
     case Record::kCalls:
-      return on_gpu ? Wording{"calls of the CUDA runtime", "CUDA 运行时调用"}
-                    : Wording{"calls of the runtime (CANN)", "CANN 接口调用"};
+      return on_gpu ? "calls of the CUDA runtime" : "calls of the runtime (CANN)";
     case Record::kGarbage:
-      return {"records of garbage collections", "垃圾回收记录"};
+      return "records of garbage collections";
     case Record::kStacks:
-      return {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"};
+      return "stacks of Python, for source lines";
     case Record::kLinkLimits:
     case Record::kMemoryLimits:
-      return {"peak rates of the chip and its links", "芯片及其链路的最大带宽"};
+      return "peak rates of the chip and its links";
     case Record::kTransfers:
     case Record::kSizes:
-      return {"sizes and peers of transfers", "传输的大小和对端"};
+      return "sizes and peers of transfers";
     case Record::kShapes:
     case Record::kShapesOfRanks:
-      return {"shapes of kernels", "算子的 shape"};
+      return "shapes of kernels";
     case Record::kGraphShapes:
-      return {"shapes of kernels of captured graphs", "图内算子的 shape"};
+      return "shapes of kernels of captured graphs";
     case Record::kTensors:
-      return {"tensors of kernels", "算子读写的张量"};
+      return "tensors of kernels";
     case Record::kClock:
-      return {"the clock of the cores", "AI Core 频率"};
+      return "the clock of the cores";
     case Record::kRatedClock:
-      return {"the rated clock of the cores", "AI Core 额定频率"};
+      return "the rated clock of the cores";
     case Record::kStages:
-      return {"a rank of every pipeline stage", "每个流水级至少一张卡"};
+      return "a rank of every pipeline stage";
     case Record::kPeers:
-      return {"three ranks of the same role, or two and more steps",
-              "同一角色的三张卡，或两张卡和更多的 step"};
+      return "three ranks of the same role, or two and more steps";
   }
   return {};
 }
@@ -88,9 +85,9 @@ class FindingCoverage {
   }
   bool IsGpu() const { return facts_.on_gpu; }
   // A capture of the level that lacks what it records has lost it since.
-  Wording LevelHint() const {
+  std::string_view LevelHint() const {
     if (!facts_.has_level1) return {"profiler_level=Level1"};
-    return {"all files of the capture", "采集目录中的全部文件"};
+    return "all files of the capture";
   }
   bool HasOperations() const { return !job_.operations.all.empty(); }
   bool HasTransfers() const {
@@ -110,10 +107,10 @@ class FindingCoverage {
   }
 
   // Of all findings that need the record, and that this job can have.
-  void Miss(Record record, const Wording& hint) {
+  void Miss(Record record, std::string_view hint) {
     Miss(record, WordsOf(record, IsGpu()), hint, {});
   }
-  void Miss(Record record, const Wording& needs, const Wording& hint,
+  void Miss(Record record, std::string_view needs, std::string_view hint,
             const std::vector<RankId>& ranks) {
     for (const FindingType* finding : Catalogue()) {
       const auto needs_record = [&](Record which) {
@@ -129,7 +126,7 @@ class FindingCoverage {
 
   // The same of ranks that lack it, where others have it.
   template <typename Holds>
-  void MissOnRanks(Record record, const Wording& hint, Holds holds) {
+  void MissOnRanks(Record record, std::string_view hint, Holds holds) {
     std::vector<RankId> ranks;
     for (const DiagnosedRank& rank : job_.ranks) {
       if (!holds(*rank.part)) ranks.push_back(rank.rank);
@@ -148,9 +145,9 @@ class FindingCoverage {
   }
 
   void FindMissingCalls() {
-    MissOnRanks(Record::kCalls, IsGpu() ? Wording{"ProfilerActivity.CPU"} : LevelHint(),
+    MissOnRanks(Record::kCalls, IsGpu() ? "ProfilerActivity.CPU" : LevelHint(),
                 [](const RankDiagnosis& part) { return part.has_calls; });
-    MissOnRanks(Record::kGarbage, IsGpu() ? kNotOnGpus : Wording{"gc_detect_threshold=1"},
+    MissOnRanks(Record::kGarbage, IsGpu() ? kNotOnGpus : "gc_detect_threshold=1",
                 [](const RankDiagnosis& part) { return part.knows_garbage; });
     MissOnRanks(Record::kStacks, {"with_stack=True"},
                 [](const RankDiagnosis& part) { return part.has_stacks; });
@@ -169,14 +166,14 @@ class FindingCoverage {
   }
 
   // Collectives that run on vector cores are kernels, not tasks.
-  Wording TransferHint() const {
+  std::string_view TransferHint() const {
     if (IsGpu()) return kNotOnGpus;
     const bool on_vector_cores = Any([](const RankDiagnosis& part) {
       const auto mode = part.settings.find("HCCL_OP_EXPANSION_MODE");
       return mode != part.settings.end() && mode->second.starts_with("AIV");
     });
     if (!on_vector_cores) return LevelHint();
-    return {"HCCL_OP_EXPANSION_MODE other than AIV", "HCCL_OP_EXPANSION_MODE 不为 AIV"};
+    return "HCCL_OP_EXPANSION_MODE other than AIV";
   }
 
   static bool HasShapes(const RankDiagnosis& part, const KernelKind& kind) {
@@ -195,7 +192,7 @@ class FindingCoverage {
                HasShapes(part, part.KindOf(node));
       });
     };
-    const Wording hint = IsGpu() ? Wording{"record_shapes=True"} : LevelHint();
+    const std::string_view hint = IsGpu() ? "record_shapes=True" : LevelHint();
     MissOnRanks(Record::kShapes, hint, has_shapes);
     MissOnRanks(Record::kShapesOfRanks, hint, has_shapes);
     MissOnRanks(Record::kGraphShapes, IsGpu() ? kNotOnGpus : LevelHint(), has_graph_shapes);
@@ -209,8 +206,7 @@ class FindingCoverage {
     };
     MissOnRanks(Record::kClock, IsGpu() ? kNotOnGpus : LevelHint(), has_clock);
     if (Any(has_clock) && !Any([](const RankDiagnosis& part) { return part.rated_mhz > 0; })) {
-      Miss(Record::kRatedClock,
-           {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"});
+      Miss(Record::kRatedClock, "info.json of the device, in its PROF folder");
     }
   }
 
@@ -222,10 +218,8 @@ class FindingCoverage {
                     [](const NotJudged& row) { return row.type == &kOpUnfused; });
     }
     if (IsGpu() && !by_operators) {
-      diagnosis_.not_judged.push_back({&kOpUnfused,
-                                       {"operators that launched kernels", "下发 kernel 的算子"},
-                                       {"ProfilerActivity.CPU"},
-                                       {}});
+      diagnosis_.not_judged.push_back(
+          {&kOpUnfused, "operators that launched kernels", {"ProfilerActivity.CPU"}, {}});
     }
   }
 
@@ -234,12 +228,10 @@ class FindingCoverage {
     const bool compares = ComparesRanks();
     if (compares && std::ranges::none_of(operations, &JobOperation::is_apart)) return;
     if (compares) {
-      Miss(Record::kPeers,
-           {"the same operations of a group on all of its ranks",
-            "通信组的所有卡上有相同的通信算子"},
-           {"captures of the same steps", "采集相同的 step"}, {});
+      Miss(Record::kPeers, "the same operations of a group on all of its ranks",
+           "captures of the same steps", {});
     } else {
-      Miss(Record::kPeers, {"captures of more ranks or steps", "采集更多的卡或 step"});
+      Miss(Record::kPeers, "captures of more ranks or steps");
     }
     // Some work of the host is compared across roles, too.
     std::erase_if(diagnosis_.not_judged, [&](const NotJudged& row) {

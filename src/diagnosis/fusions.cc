@@ -47,7 +47,7 @@ void TellFusions(const Job& job, const OpenFusions& fusions, StepReplays& replay
     evidence.Find(fusion.what_if, ComputeCategories(), found);
     SeenFusion& seen = diagnosis.fusions.emplace_back();
     seen.key = found.key;
-    seen.pieces = {fusion.pattern->english, fusion.pattern->chinese};
+    seen.pieces = fusion.pattern->pieces;
     if (fusion.breaker != nullptr) seen.breaker = fusion.breaker->name;
     seen.calls = fusion.calls;
     seen.time = static_cast<TimeNs>(fusion.time);

@@ -22,8 +22,8 @@ namespace {
 constexpr Threshold kLongRatio{"ratio", 2, 1, 1000,
                                "the step takes at least this many times the median of the others"};
 
-constexpr MetricInfo kSlowerThanSteps{
-    "slower_than_steps", "ratio", {"{} times the length of the others", "是其他 step 的 {} 倍"}};
+constexpr MetricInfo kSlowerThanSteps{"slower_than_steps", "ratio",
+                                      "{} times the length of the others"};
 
 // What a rank does in a step beyond the median of its other steps, by class.
 struct StepExcess {
@@ -213,16 +213,13 @@ void AddLongStep(Conclusions& conclusions) {
 
 const FindingType kStepLong = Fault(
     Area::kRanks, "step.long", {"platform", "framework"},
-    {"one step takes much longer than the others", "个别 step 明显更长"},
+    "one step takes much longer than the others",
     {.looked_at =
-         {"each step of a rank compared with the median of its other steps, by class of work",
-          "同一张卡的各 step 与其余 step 中位数的对比"},
-     .refuted_by = {"the step only waits for another rank, or another finding covers that time",
-                    "该 step 只是在等其他卡；或该时间已由其他项解释"},
+         "each step of a rank compared with the median of its other steps, by class of work",
+     .refuted_by = "the step only waits for another rank, or another finding covers that time",
      .applies = [](const Coverage& job) { return job.steps >= job.thresholds[kFewSteps]; },
      .conclude = AddLongStep,
-     .advice = {{{{"see what runs on the node at that time (logs, other processes)",
-                   "查看此时该节点上运行的任务（日志、其他进程）"},
+     .advice = {{{"see what runs on the node at that time (logs, other processes)",
                   Check("what else runs in that step")}}},
      .thresholds = {&kLongRatio}});
 

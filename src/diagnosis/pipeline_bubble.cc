@@ -15,8 +15,8 @@ namespace {
 
 constexpr Threshold kBubbleShare{"share", 0.05, 0, 1, "smaller ideal bubbles are not reported"};
 
-constexpr MetricInfo kIdealBubble{"ideal_bubble", "share", {"ideal bubble {}", "理论气泡 {}"}},
-    kMicroBatches{"micro_batches", "count", {"{} micro-batches", "{} 个 micro-batch"}};
+constexpr MetricInfo kIdealBubble{"ideal_bubble", "share", "ideal bubble {}"},
+    kMicroBatches{"micro_batches", "count", "{} micro-batches"};
 
 // The share of the steps in which ranks wait for another stage.
 double MeasuredBubble(const Job& job) {
@@ -76,17 +76,13 @@ void AddBubble(Conclusions& conclusions) {
 }  // namespace
 
 const FindingType kPpBubble = Opportunity(
-    Area::kCommunication, "pp.bubble", {"model"},
-    {"too few micro-batches fill the pipeline", "micro-batch 过少导致流水线气泡"},
-    {.looked_at = {"stages, micro-batches and the idle time that follows from them",
-                   "流水级数、micro-batch 数及其气泡"},
-     .refuted_by = {"the bubble is hidden or small, or a stage is the cause",
-                    "气泡很小或被掩盖；或由某一级导致"},
+    Area::kCommunication, "pp.bubble", {"model"}, "too few micro-batches fill the pipeline",
+    {.looked_at = "stages, micro-batches and the idle time that follows from them",
+     .refuted_by = "the bubble is hidden or small, or a stage is the cause",
      .applies = HasStages,
      .conclude = AddBubble,
-     .advice = {{{{"use more micro-batches", "增加 micro-batch"}, Change("micro-batches", "more")},
-                 {{"use an interleaved schedule", "使用交织流水"},
-                  Change("schedule", "interleaved")}}},
+     .advice = {{{"use more micro-batches", Change("micro-batches", "more")},
+                 {"use an interleaved schedule", Change("schedule", "interleaved")}}},
      .thresholds = {&kBubbleShare}});
 
 }  // namespace mpa

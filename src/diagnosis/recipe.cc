@@ -165,9 +165,15 @@ std::optional<std::string> NearestKey(const std::string& key,
   for (const FindingType* finding : Catalogue()) ids.emplace_back(finding->id);
   const std::string id = key.substr(0, key.find('/'));
   const auto nearest = std::ranges::find(ids, id) == ids.end() ? Closest(id, ids) : std::nullopt;
+  const std::string share = LeastShareText(thresholds);
+  if (!nearest) {
+    Fail(ErrorKind::kUsage,
+         "no finding '{}'; this job has no findings: no cause costs {} of the step", key, share);
+  }
   Fail(ErrorKind::kUsage,
-       "no finding '{}'{}; this job has no findings: no cause costs {} of the step", key,
-       nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "", LeastShareText(thresholds));
+       "no finding '{}' (did you mean '{}'?); this job has no findings: no cause costs {} of the"
+       " step",
+       key, *nearest, share);
 }
 
 // Numbers are those of all findings: a screen of one dimension has others.
@@ -193,12 +199,14 @@ const Finding& FindingAsked(const Diagnosis& diagnosis, const std::string& key) 
     Fail(ErrorKind::kUsage,
          "no finding '{}': alone it saves {} ms, but hardly anything once others are fixed; ask for"
          " {}",
-         key, MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, " or "));
+         key, MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, Translated(" or ")));
   }
   if (keys.empty()) FailWithoutFindings(key, diagnosis.thresholds);
   const auto nearest = NearestKey(key, keys);
-  Fail(ErrorKind::kUsage, "no finding '{}'; {}available: {}", key,
-       nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", fmt::join(keys, ", "));
+  const std::string available = fmt::format("{}", fmt::join(keys, ", "));
+  if (!nearest) Fail(ErrorKind::kUsage, "no finding '{}'; available: {}", key, available);
+  Fail(ErrorKind::kUsage, "no finding '{}'; did you mean '{}'? available: {}", key, *nearest,
+       available);
 }
 
 namespace {
@@ -208,10 +216,9 @@ void Explain(Diagnosis& diagnosis, const RecipeArguments& arguments, OutputSelec
              Report& report) {
   constexpr std::size_t kPlaces = 8;
   Finding finding = FindingAsked(diagnosis, arguments[kFinding]);
-  const Language language = arguments[kLanguage];
   const std::size_t places = arguments[kEvidence].value_or(kPlaces);
   if (wanted.screen != Detail::kNone)
-    report.lines = ScreenLinesOf(WhyLines(diagnosis, finding, language, places));
+    report.lines = ScreenLinesOf(WhyLines(diagnosis, finding, places));
   diagnosis.findings = {std::move(finding)};
 }
 
@@ -240,32 +247,30 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   Diagnosis diagnosis = Diagnose(ranks, arguments[kRules], arguments[kFinding],
                                  wanted.sheets && !arguments.Has(kFinding.name), report.absent);
   KeepDimension(arguments, diagnosis);
-  const Language language = arguments[kLanguage];
   if (arguments.Has(kFinding.name)) {
     Explain(diagnosis, arguments, wanted, report);
   } else {
     if (wanted.screen != Detail::kNone) {
-      report.lines = ScreenLinesOf(DiagnosisScreen(diagnosis, language,
-                                                   arguments[kTopFindings].value_or(kOnScreen),
-                                                   NextQuestionOf(arguments, diagnosis)));
+      report.lines =
+          ScreenLinesOf(DiagnosisScreen(diagnosis, arguments[kTopFindings].value_or(kOnScreen),
+                                        NextQuestionOf(arguments, diagnosis)));
     }
     if (wanted.sheets) {
-      AddProblemSheets(ranks, diagnosis, language, report);
-      report.page = DiagnosisPage(diagnosis, language,
-                                  arguments.captures.empty() ? "DIR" : arguments.captures);
+      AddProblemSheets(ranks, diagnosis, report);
+      report.page =
+          DiagnosisPage(diagnosis, arguments.captures.empty() ? "DIR" : arguments.captures);
       std::string tuned = TuningList(ranks);
       if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
     }
   }
   const DiagnosisJsonOptions options{.findings = arguments[kTopFindings].value_or(kInDocument),
                                      .evidence = arguments[kEvidence].value_or(kPlaces),
-                                     .max_chars = arguments[kMaxChars],
-                                     .language = language};
+                                     .max_chars = arguments[kMaxChars]};
   const DiagnosisJsonOptions whole{.findings = diagnosis.findings.size(), .evidence = 0};
   report.documents.insert(report.documents.begin(),
                           {{std::string(kDiagnosisDocument), DiagnosisJson(diagnosis, options)},
                            {std::string(kWholeDiagnosis), DiagnosisJson(diagnosis, whole)}});
-  const std::vector<std::string> notes = NotesOf(diagnosis, language);
+  const std::vector<std::string> notes = NotesOf(diagnosis);
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 

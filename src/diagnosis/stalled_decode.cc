@@ -19,10 +19,10 @@ constexpr Threshold kStallShare{"share", 0.1, 0, 1,
     kStallRatio{"ratio", 3, 1, 1000,
                 "a token that waits for a prompt takes this many times the usual time"};
 
-constexpr MetricInfo kStalls{"stalls", "count", {"{} times", "{} 次"}},
-    kStalledShare{"stalled_share", "share", {"{} of the time", "占时间的 {}"}},
-    kMaxStall{"longest_stall", "ns", {"a token comes {} late at worst", "token 最多晚到 {}"}},
-    kUsualStep{"usual_step", "ns", {"usually after {}", "通常间隔 {}"}};
+constexpr MetricInfo kStalls{"stalls", "count", "{} times"},
+    kStalledShare{"stalled_share", "share", "{} of the time"},
+    kMaxStall{"longest_stall", "ns", "a token comes {} late at worst"},
+    kUsualStep{"usual_step", "ns", "usually after {}"};
 
 // Of a rank: the steps that read prompts between two that decode, and how long all of them take.
 struct Stalls {
@@ -82,20 +82,15 @@ void FindStalls(Conclusions& conclusions) {
 
 }  // namespace
 
-const FindingType kServeStall =
-    Opportunity(Area::kLatency, "serve.stall", {"framework"},
-                {"tokens wait while prompts are read", "读取 prompt 时 token 停顿"},
-                {.looked_at = {"time between two tokens of a request in steps that read prompts",
-                               "prefill step 中请求的 token 间隔"},
-                 .refuted_by = {"few steps read prompts, or they take as long as others",
-                                "prefill step 很少；或耗时与其他相同"},
-                 .applies = [](const Coverage& job) { return job.serves; },
-                 .conclude = FindStalls,
-                 .advice = {{{{"read prompts in chunks (chunked prefill), fewer tokens in each",
-                               "分块 prefill，减小每块的 token 数"},
-                              Change("prompts", "in smaller chunks")},
-                             {{"prefill on engines of their own", "prefill 与 decode 分离部署"},
-                              Change("prefill", "on engines of its own")}}},
-                 .thresholds = {&kStallShare, &kStallRatio}});
+const FindingType kServeStall = Opportunity(
+    Area::kLatency, "serve.stall", {"framework"}, "tokens wait while prompts are read",
+    {.looked_at = "time between two tokens of a request in steps that read prompts",
+     .refuted_by = "few steps read prompts, or they take as long as others",
+     .applies = [](const Coverage& job) { return job.serves; },
+     .conclude = FindStalls,
+     .advice = {{{"read prompts in chunks (chunked prefill), fewer tokens in each",
+                  Change("prompts", "in smaller chunks")},
+                 {"prefill on engines of their own", Change("prefill", "on engines of its own")}}},
+     .thresholds = {&kStallShare, &kStallRatio}});
 
 }  // namespace mpa

@@ -70,16 +70,14 @@ class Planner {
     TimelinePlan::Mark mark;
     mark.name = fmt::format("{} {}", number + 1, finding.key);
     const auto described = [&] {
-      mark.details = {{"finding", TitleOf(finding, Language::kEnglish)},
-                      {"gain", GainText(diagnosis_, finding, Language::kEnglish)}};
+      mark.details = {{"finding", TitleOf(finding)}, {"gain", GainText(diagnosis_, finding)}};
     };
     for (const Evidence& place : finding.evidence) {
       mark.rank = place.rank;
       mark.time = place.start;
       mark.on_host = IsOnHost(place.table);
       described();
-      mark.details.emplace_back("where",
-                                AtLine(place.name, place.line, Language::kEnglish, kAllColumns));
+      mark.details.emplace_back("where", AtLine(place.name, place.line, kAllColumns));
       mark.details.emplace_back("takes_us", fmt::format("{:.3f}", InUs(place.dur)));
       plan_.marks.push_back(mark);
     }
@@ -98,8 +96,6 @@ class Planner {
     }
   }
 
-  static std::int64_t Number(std::size_t count) { return static_cast<std::int64_t>(count); }
-
   void NoteClocks() {
     std::vector<RankId> unknown;
     for (RankIndex rank = 1; rank < ranks_.size(); ++rank) {
@@ -109,17 +105,19 @@ class Planner {
       constexpr std::size_t kNamed = 8;
       const std::size_t more = unknown.size() - std::min(unknown.size(), kNamed);
       unknown.resize(unknown.size() - more);
-      plan_.notes.push_back(fmt::format(
-          "no collectives tell how the {} of {} {}{} from that of rank {}: times are shown as"
-          " recorded, or with the first steps at one moment where the ranks have no time in common",
-          Plural(Number(unknown.size()), "clock"), Plural(Number(unknown.size()), "rank"),
-          RankNames(unknown, ", "),
-          more > 0              ? fmt::format(" and {} more differ", more)
-          : unknown.size() == 1 ? " differs"
-                                : " differ",
-          RankName(ranks_[0].rank)));
+      const std::string names = RankNames(unknown, ", "), base = RankName(ranks_[0].rank);
+      plan_.notes.push_back(
+          unknown.size() == 1
+              ? Say("no collectives tell how the clock of rank {} differs from that of rank {}:"
+                    " times are shown as recorded, or with the first steps at one moment where the"
+                    " ranks have no time in common",
+                    names, base)
+              : Say("no collectives tell how the clocks of ranks {} differ from that of rank {}:"
+                    " times are shown as recorded, or with the first steps at one moment where the"
+                    " ranks have no time in common",
+                    more == 0 ? names : Say("{} and {} more", names, more), base));
     }
-    const std::string doubts = ClockText(diagnosis_, Language::kEnglish);
+    const std::string doubts = ClockText(diagnosis_);
     if (!doubts.empty()) plan_.notes.push_back(doubts);
   }
 

@@ -239,8 +239,10 @@ std::vector<StepWindow> FindStepWindows(const RankTrace& trace, const HostClock&
 std::string EarlierTimeText(const EarlierTime& earlier) {
   if (earlier.time <= 0) return "";
   const TimeNs us = (earlier.time + 500) / 1000;
-  return fmt::format("left out: {}.{:03} ms, device busy with earlier work ({})", us / 1000,
-                     us % 1000, earlier.was_recorded ? "launched before" : "not in the trace");
+  const std::string ms = fmt::format("{}.{:03}", us / 1000, us % 1000);
+  return earlier.was_recorded
+             ? Say("left out: {} ms, device busy with earlier work (launched before)", ms)
+             : Say("left out: {} ms, device busy with earlier work (not in the trace)", ms);
 }
 
 EarlierTime EarlierTimeOf(const RankTrace& trace, const HostClock& clock,

@@ -11,52 +11,52 @@ namespace mpa {
 namespace {
 
 struct CategoryTexts {
-  std::string_view name, title, chinese;
+  std::string_view name, title;
 };
 
 // In the order of the enumeration.
 constexpr CategoryTexts kTexts[] = {
-    {"comp.attention", "attention", "注意力"},
-    {"comp.conv", "convolution", "卷积"},
-    {"comp.matmul", "matmul", "矩阵乘"},
-    {"comp.gmm", "grouped matmul", "分组矩阵乘"},
-    {"comp.mc2", "fused with communication", "通算融合"},
-    {"comp.vector", "vector", "向量"},
-    {"comp.format", "format conversion", "格式转换"},
-    {"comp.move", "copy kernels", "搬运算子"},
-    {"comp.aicpu", "AI CPU", "AI CPU"},
-    {"comp.other", "other kernels", "其他算子"},
-    {"comm.transfer", "transfer", "传输"},
-    {"comm.slow", "slow link", "慢链路"},
-    {"comm.inner_wait", "waiting within", "内部等待"},
-    {"comm.inner_idle", "idle within", "内部空闲"},
-    {"comm.unsplit", "communication", "通信"},
-    {"comm.bubble", "bubble", "气泡"},
-    {"comm.wait_peer", "waiting for ranks", "等待其他卡"},
-    {"copy.h2d", "copy to device", "拷入"},
-    {"copy.d2h", "copy to host", "拷出"},
-    {"copy.d2d", "copy on device", "设备内拷贝"},
-    {"free.gc", "garbage collection", "垃圾回收"},
-    {"free.profiler", "profiler", "profiler 自身"},
-    {"free.checkpoint", "checkpoint", "保存 checkpoint"},
-    {"free.dataloader", "data loader", "数据加载"},
-    {"free.sync.scalar", "scalar reads", "标量读取"},
-    {"free.copy", "blocking copies", "阻塞拷贝"},
-    {"free.sync.explicit", "synchronising", "同步"},
-    {"free.compile", "compiling", "编译"},
-    {"free.aclop", "legacy operators", "旧算子路径"},
-    {"free.memory", "allocation", "内存分配"},
-    {"free.dispatch.comm", "launching collectives", "集合通信下发"},
-    {"free.dispatch.cann", "CANN calls", "CANN 接口"},
-    {"free.dispatch.op", "operator calls", "算子下发"},
-    {"free.python", "Python", "Python"},
-    {"free.queue", "task queue", "任务队列"},
-    {"free.launch_latency", "launch latency", "启动延迟"},
-    {"free.stream_wait", "waits of streams", "流等待"},
-    {"free.device_queue", "device queue", "设备队列"},
-    {"free.host_idle", "host not recorded", "host 未记录"},
-    {"free.unrecorded", "not recorded", "未采集"},
-    {"free.unknown", "unknown", "未知"},
+    {"comp.attention", "attention"},
+    {"comp.conv", "convolution"},
+    {"comp.matmul", "matmul"},
+    {"comp.gmm", "grouped matmul"},
+    {"comp.mc2", "fused with communication"},
+    {"comp.vector", "vector"},
+    {"comp.format", "format conversion"},
+    {"comp.move", "copy kernels"},
+    {"comp.aicpu", "AI CPU"},
+    {"comp.other", "other kernels"},
+    {"comm.transfer", "transfer"},
+    {"comm.slow", "slow links"},
+    {"comm.inner_wait", "waiting within"},
+    {"comm.inner_idle", "idle within"},
+    {"comm.unsplit", "communication"},
+    {"comm.bubble", "bubble"},
+    {"comm.wait_peer", "waiting for ranks"},
+    {"copy.h2d", "copy to device"},
+    {"copy.d2h", "copy to host"},
+    {"copy.d2d", "copy on device"},
+    {"free.gc", "garbage collection"},
+    {"free.profiler", "profiler"},
+    {"free.checkpoint", "checkpoint"},
+    {"free.dataloader", "data loader"},
+    {"free.sync.scalar", "scalar reads"},
+    {"free.copy", "blocking copies"},
+    {"free.sync.explicit", "synchronising"},
+    {"free.compile", "compiling"},
+    {"free.aclop", "legacy operators"},
+    {"free.memory", "allocation"},
+    {"free.dispatch.comm", "launching collectives"},
+    {"free.dispatch.cann", "CANN calls"},
+    {"free.dispatch.op", "operator calls"},
+    {"free.python", "Python"},
+    {"free.queue", "task queue"},
+    {"free.launch_latency", "launch latency"},
+    {"free.stream_wait", "waits of streams"},
+    {"free.device_queue", "device queue"},
+    {"free.host_idle", "host not recorded"},
+    {"free.unrecorded", "not recorded"},
+    {"free.unknown", "unknown"},
 };
 static_assert(std::size(kTexts) == kTimeCategories);
 
@@ -68,10 +68,6 @@ std::string_view NameOf(TimeCategory category) {
 
 std::string_view TitleOf(TimeCategory category) {
   return kTexts[static_cast<std::size_t>(category)].title;
-}
-
-std::string_view ChineseTitleOf(TimeCategory category) {
-  return kTexts[static_cast<std::size_t>(category)].chinese;
 }
 
 std::optional<TimeCategory> CategoryNamed(std::string_view name) {

@@ -82,12 +82,12 @@ class RanksTogether {
             "Speed of kernels by operations per byte of their tensors; the lines show the chip's"
             " limits",
         .unit = "TFLOPS",
-        .label = "kernels",
+        .label = Say("kernels"),
         .unit_of_places = "FLOP/byte"};
     std::map<TypeClass, PageSeries> series;
     for (const RoofKernels& row : kernels_) series[row.type];
-    PageSeries share{.name = "% of the kernels' time"}, mfu{.name = "MFU (%)"},
-        count{.name = "kernels"};
+    PageSeries share{.name = Say("% of the kernels' time")}, mfu{.name = "MFU (%)"},
+        count{.name = Say("kernels")};
     for (const RoofKernels& row : kernels_) {
       const double tflops = row.flops / static_cast<double>(row.duration) / 1e3;
       chart.labels.push_back(NameOf(row));
@@ -101,7 +101,9 @@ class RanksTogether {
       count.values.push_back(static_cast<double>(row.count));
     }
     for (auto& [type, values] : series) {
-      values.name = type == TypeClass::kUnknown ? "unknown type" : std::string(Text(type));
+      values.name = type == TypeClass::kUnknown ? Say("unknown type") : std::string(Text(type));
+      values.tint = Tint::kDataType;
+      values.shade = static_cast<std::size_t>(type);
       AddRoof(type, values.name, chart);
       chart.series.push_back(std::move(values));
     }
@@ -120,23 +122,26 @@ class RanksTogether {
     std::string text;
     if (peak > 0) text = fmt::format("{} {:.1f} TFLOPS", name, peak);
     if (memory > 0)
-      text += fmt::format("{}memory {:.0f} GB/s", text.empty() ? "" : ", ", 1e3 * memory);
+      text.append(text.empty() ? "" : ", ").append(Say("memory {:.0f} GB/s", 1e3 * memory));
     chart.roofs.push_back({std::move(text), peak, memory});
   }
 
   std::string LeftOut() const {
     TimeNs drawn = 0;
     for (const RoofKernels& row : kernels_) drawn += row.duration;
-    std::string text =
-        fmt::format("{:.1f} % of the kernels' time is in the picture.", PercentOf(drawn, time_));
+    const std::string shown =
+        Say("{:.1f} % of the kernels' time is in the picture.", PercentOf(drawn, time_));
+    if (gaps_.empty()) return shown;
+    std::string gaps;
     for (std::size_t i = 0; i < std::min(kMaxNamed, gaps_.size()); ++i) {
-      text += fmt::format("{} {} {:.1f} % ({})", i == 0 ? " Left out:" : ",", gaps_[i].op_type,
-                          PercentOf(gaps_[i].duration, time_), gaps_[i].reason);
+      if (i > 0) gaps += Translated(", ");
+      gaps += Say("{} {:.1f} % ({})", Translated(gaps_[i].op_type),
+                  PercentOf(gaps_[i].duration, time_), Translated(gaps_[i].reason));
     }
-    if (gaps_.size() > kMaxNamed)
-      text += fmt::format(", and {} more",
-                          Counted(static_cast<std::int64_t>(gaps_.size() - kMaxNamed), "type"));
-    return gaps_.empty() ? text : text + ".";
+    const std::size_t more = gaps_.size() - std::min(kMaxNamed, gaps_.size());
+    if (more == 1) return Say("{} Left out: {}, and 1 type more.", shown, gaps);
+    return more == 0 ? Say("{} Left out: {}.", shown, gaps)
+                     : Say("{} Left out: {}, and {} more types.", shown, gaps, more);
   }
 
   TimeNs time_ = 0;

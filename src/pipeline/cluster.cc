@@ -13,6 +13,7 @@
 #include "load_rank.h"
 #include "map_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "whole_parts.h"
 
@@ -148,7 +149,7 @@ void ReduceGroups(const Recipe& recipe, const RecipeArguments& arguments, Output
       ++reduced;
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
-      outcome.report.notes.push_back(fmt::format("{}: {}; it is left out", group, error.what()));
+      outcome.report.notes.push_back(Say("{}: {}; it is left out", group, error.what()));
       outcome.partial = true;
       problem = error;
     }

@@ -87,7 +87,9 @@ std::vector<PageFact> FactsOfSides(const std::array<const RankInput*, 2>& inputs
     one.Add(*traces[side]);
     for (PageFact& fact : one.Facts(inputs[side]->path.string())) {
       if (fact.name == "made by") continue;
-      facts.push_back({(side == 0 ? "base: " : "comparison: ") + fact.name, std::move(fact.value)});
+      const std::string_view name = Translated(fact.name);
+      facts.push_back(
+          {side == 0 ? Say("base: {}", name) : Say("comparison: {}", name), std::move(fact.value)});
     }
   }
   facts.push_back({"made by", "msprof-analyze " MPA_VERSION});

@@ -13,45 +13,42 @@ namespace {
 
 bool IsOn(const std::string& value) { return value != "0" && value != "off"; }
 
-constexpr std::string_view kWaits = "the host waits for the device at every launch",
-                           kWaitsChinese = "每次下发都等待设备完成";
-constexpr std::string_view kStacks = "host times are inflated, most for small operators",
-                           kStacksChinese = "host 耗时偏大，小算子尤为明显";
+constexpr std::string_view kWaits = "the host waits for the device at every launch";
+constexpr std::string_view kStacks = "host times are inflated, most for small operators";
 constexpr std::string_view kDetails =
-                               "every operator and allocation takes a little longer on the host",
-                           kDetailsChinese = "每个算子和内存申请在 host 上的耗时略有增加";
+    "every operator and allocation takes a little longer on the host";
 
 constexpr CostlySetting kCostly[] = {
-    {"ASCEND_LAUNCH_BLOCKING", IsOn, kWaits, kWaitsChinese},
-    {"CUDA_LAUNCH_BLOCKING", IsOn, kWaits, kWaitsChinese},
+    {"ASCEND_LAUNCH_BLOCKING", IsOn, kWaits},
+    {"CUDA_LAUNCH_BLOCKING", IsOn, kWaits},
     // 3 is "errors only", 4 nothing.
     {"ASCEND_GLOBAL_LOG_LEVEL",
      [](const std::string& value) { return value == "0" || value == "1" || value == "2"; },
-     "the host writes a log of what it does", "host 输出大量日志"},
+     "the host writes a log of what it does"},
     {"TASK_QUEUE_ENABLE", [](const std::string& value) { return value == "0"; },
-     "the thread that calls operators also launches them", "算子调用线程同时负责下发"},
+     "the thread that calls operators also launches them"},
     {"HCCL_DETERMINISTIC",
      [](const std::string& value) {
        return value == "true" || value == "TRUE" || value == "strict";
      },
-     "a fixed order of the sums slows collectives", "集合通信按固定顺序规约，耗时更长"},
+     "a fixed order of the sums slows collectives"},
     // The default of 10000 is what the vendor advises to leave.
     {"ACLNN_CACHE_LIMIT",
      [](const std::string& value) {
        return WholeNumber<std::int64_t>(value).value_or(10'000) < 10'000;
      },
-     "few prepared operators are cached for their next call", "缓存的 aclnn 算子数量过少"},
+     "few prepared operators are cached for their next call"},
     {"PYTORCH_NPU_ALLOC_CONF",
      [](const std::string& value) {
        return value.find("expandable_segments:True") == std::string::npos;
      },
-     "device memory segments cannot grow", "显存段不可扩展"},
-    {"with_stack", IsOn, kStacks, kStacksChinese},
-    {"with_modules", IsOn, kStacks, kStacksChinese},
-    {"record_shapes", IsOn, kDetails, kDetailsChinese},
-    {"profile_memory", IsOn, kDetails, kDetailsChinese},
+     "device memory segments cannot grow"},
+    {"with_stack", IsOn, kStacks},
+    {"with_modules", IsOn, kStacks},
+    {"record_shapes", IsOn, kDetails},
+    {"profile_memory", IsOn, kDetails},
     {"profiler_level", [](const std::string& value) { return value == "Level2"; },
-     "more is recorded of every launch", "每次下发都会采集更多数据"},
+     "more is recorded of every launch"},
 };
 
 std::string ValueOf(std::string_view name, const SettingValues& among) {

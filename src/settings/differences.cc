@@ -60,9 +60,7 @@ void CompareKind(SettingKind kind, const SettingValues& base, const SettingValue
     difference.base_costs = CostsTime(name, base);
     difference.comparison_costs = CostsTime(name, comparison);
     if (difference.base_costs || difference.comparison_costs) {
-      const CostlySetting& known = *CostlySettingNamed(name);
-      difference.costs = known.costs;
-      difference.costs_chinese = known.costs_chinese;
+      difference.costs = CostlySettingNamed(name)->costs;
     }
     compared.differing.push_back(std::move(difference));
   }
@@ -75,10 +73,10 @@ int PlaceOf(const SettingDifference& difference) {
 }
 
 // A value for people. Of a long one the part from shortly before `from`.
-std::string ShownValue(SettingKind kind, const Value& value, std::size_t from, Language language) {
+std::string ShownValue(SettingKind kind, const Value& value, std::size_t from) {
   const bool is_metadata = kind == SettingKind::kMetadata;
-  if (!value && !is_metadata) return std::string(Wording{"not recorded", "未记录"}.In(language));
-  if (!value || value->empty()) return std::string(Wording{"not set", "未设置"}.In(language));
+  if (!value && !is_metadata) return Say("not recorded");
+  if (!value || value->empty()) return Say("not set");
   constexpr std::size_t kColumns = 40, kBefore = 10;
   if (ColumnsOf(*value) <= kColumns) return *value;
   std::size_t begin = from > kColumns / 2 ? from - kBefore : 0;
@@ -87,25 +85,22 @@ std::string ShownValue(SettingKind kind, const Value& value, std::size_t from, L
 }
 
 // `brief`: what the value does was said before.
-std::string CostText(const SettingDifference& difference, bool brief, Language language) {
+std::string CostText(const SettingDifference& difference, bool brief) {
   if (difference.costs.empty()) return "";
   const bool both = difference.base_costs && difference.comparison_costs;
-  const Wording whose = both ? Wording{"both cost time", "两者均影响性能"}
-                        : difference.comparison_costs
-                            ? Wording{"costs time", "影响性能"}
-                            : Wording{"the base's value costs time", "基线的取值影响性能"};
-  const std::string_view costs = Wording{difference.costs, difference.costs_chinese}.In(language);
-  const Wording form = brief ? Wording{" ({})", "（{}）"} : Wording{" ({}: {})", "（{}：{}）"};
-  return fmt::format(fmt::runtime(form.In(language)), whose.In(language), costs);
+  const std::string_view whose =
+      Translated(both                          ? "both cost time"
+                 : difference.comparison_costs ? "costs time"
+                                               : "the base's value costs time");
+  return brief ? Say(" ({})", whose) : Say(" ({}: {})", whose, Translated(difference.costs));
 }
 
-std::string TextOf(const SettingDifference& difference, bool brief, Language language) {
+std::string TextOf(const SettingDifference& difference, bool brief) {
   const std::string base = difference.base.value_or(""), now = difference.comparison.value_or("");
   const auto same = static_cast<std::size_t>(std::ranges::mismatch(base, now).in1 - base.begin());
-  return fmt::format("{} {} -> {}{}", difference.name,
-                     ShownValue(difference.kind, difference.base, same, language),
-                     ShownValue(difference.kind, difference.comparison, same, language),
-                     CostText(difference, brief, language));
+  return fmt::format(
+      "{} {} -> {}{}", difference.name, ShownValue(difference.kind, difference.base, same),
+      ShownValue(difference.kind, difference.comparison, same), CostText(difference, brief));
 }
 
 }  // namespace
@@ -127,22 +122,22 @@ ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSet
   return compared;
 }
 
-std::string SettingsLine(const ComparedSettings& compared, Language language) {
+std::string SettingsLine(const ComparedSettings& compared) {
   constexpr std::size_t kMost = 6, kColumns = 300;
   const std::vector<SettingDifference>& all = compared.differing;
   if (all.empty()) return "";
-  std::string line(Wording{"settings that differ: ", "取值不同的设置："}.In(language));
+  std::string line = Say("settings that differ: ");
   std::set<std::string_view> told;
   std::size_t shown = 0;
   for (; shown < std::min(all.size(), kMost); ++shown) {
     const bool brief = !told.insert(all[shown].costs).second;
-    const std::string text = TextOf(all[shown], brief, language);
+    const std::string text = TextOf(all[shown], brief);
     if (shown > 0 && ColumnsOf(line) + ColumnsOf(text) > kColumns) break;
-    line += fmt::format("{}{}", shown == 0 ? "" : Wording{", ", "，"}.In(language), text);
+    if (shown > 0) line += Translated(", ");
+    line += text;
   }
   if (const std::size_t more = all.size() - shown; more > 0)
-    line += fmt::format(
-        fmt::runtime(Wording{"; {} more: see check", "；另有 {} 项，见 check"}.In(language)), more);
+    line += Say("; {} more: see check", more);
   return line;
 }
 

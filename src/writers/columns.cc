@@ -40,11 +40,11 @@ std::string TextOf(const Chart& chart, const Sheet& sheet) {
   for (const std::string& label : chart.labels) labels.push_back(key(label));
   if (!chart.across.empty()) labels.push_back(key(chart.across));
   for (const ChartedColumn& value : chart.values) values.push_back(key(value.name));
-  return fmt::format("Chart, {}: {}. Labels {}; values {} in {}; rows of one label: {}; order: {}.",
-                     NameOf(chart.kind), chart.title, fmt::join(labels, ", "),
-                     fmt::join(values, ", "),
-                     chart.measured == Measured::kCount ? chart.counted : NameOf(chart.measured),
-                     NameOf(chart.same), NameOf(chart.order));
+  return Say("Chart, {}: {}. Labels {}; values {} in {}; rows of one label: {}; order: {}.",
+             NameOf(chart.kind), Translated(chart.title), fmt::join(labels, ", "),
+             fmt::join(values, ", "),
+             chart.measured == Measured::kCount ? chart.counted : NameOf(chart.measured),
+             NameOf(chart.same), NameOf(chart.order));
 }
 
 }  // namespace
@@ -52,17 +52,17 @@ std::string TextOf(const Chart& chart, const Sheet& sheet) {
 void WriteColumnsFile(const Report& report, const std::filesystem::path& path) {
   io::TextFile file(path);
   for (const Sheet& sheet : report.sheets) {
-    Print(file.stream(), "### {}\n\n| Key | In databases | Unit | Meaning |\n|---|---|---|---|\n",
-          sheet.name);
+    Print(file.stream(), "### {}\n\n{}\n|---|---|---|---|\n", sheet.name,
+          Translated("| Key | In databases | Unit | Meaning |"));
     const std::vector<std::string> keys = ColumnKeys(sheet);
     for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
       const Column& column = sheet.columns[i];
       Print(file.stream(), "| `{}` | `{}` | {} | {} |\n", keys[i], column.name, UnitOf(column),
-            EscapedMarkdown(column.meaning));
+            EscapedMarkdown(Translated(column.meaning)));
     }
     if (HasLevels(sheet)) {
-      Print(file.stream(), "| `{}` | | | How deep the row lies in those above it, from 0. |\n",
-            kLevelKey);
+      Print(file.stream(), "| `{}` | | | {} |\n", kLevelKey,
+            Translated("How deep the row lies in those above it, from 0."));
     }
     for (const Chart& chart : sheet.charts) Print(file.stream(), "\n{}\n", TextOf(chart, sheet));
     Print(file.stream(), "\n");

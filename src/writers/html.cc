@@ -72,11 +72,11 @@ std::vector<std::size_t> RowsOnPage(const std::vector<Sheet>& sheets) {
 // The first rows, without the columns that have no value in any row.
 PageTable TableOfSheet(const Sheet& sheet, std::size_t most_rows) {
   const std::string count = WithThousands(std::to_string(sheet.rows.size()));
-  PageTable table{
-      .title = fmt::format("{} ({} {})", sheet.name, count, Plural(sheet.rows.size(), "row"))};
+  PageTable table{.title = sheet.rows.size() == 1 ? Say("{} (1 row)", sheet.name)
+                                                  : Say("{} ({} rows)", sheet.name, count)};
   if (most_rows < sheet.rows.size()) {
-    table.title = fmt::format("{} (the first {} of {} rows; --export_type csv writes all)",
-                              sheet.name, WithThousands(std::to_string(most_rows)), count);
+    table.title = Say("{} (the first {} of {} rows; --export_type csv writes all)", sheet.name,
+                      WithThousands(std::to_string(most_rows)), count);
   }
   std::vector<bool> filled(sheet.columns.size()), numbers(sheet.columns.size());
   for (const Row& row : sheet.rows) {
@@ -128,11 +128,12 @@ PageCard CardOf(const AdviceCard& advice) {
   const char* looks = advice.severity == Severity::kHigh   ? "high"
                       : advice.severity == Severity::kWarn ? "medium"
                                                            : "info";
-  PageCard card{
-      .severity = looks, .label = std::string(NameOf(advice.severity)), .title = advice.scope};
+  PageCard card{.severity = looks,
+                .label = std::string(Translated(NameOf(advice.severity))),
+                .title = advice.scope};
   card.facts = advice.text;
-  if (!advice.owner.empty()) card.title += fmt::format(" ({})", advice.owner);
-  if (advice.gain) card.gain = fmt::format("saves up to {:.3f} ms", InMs(*advice.gain));
+  if (!advice.owner.empty()) card.title += Say(" ({})", advice.owner);
+  if (advice.gain) card.gain = Say("saves up to {:.3f} ms", InMs(*advice.gain));
   return card;
 }
 
@@ -140,7 +141,7 @@ PageCard CardOf(const AdviceCard& advice) {
 Page PageOf(const Report& report, std::string title) {
   Page page{.title = report.summary ? report.summary->title : std::move(title),
             .facts = report.facts};
-  PageSection screen{.lines = TextsOf(report.lines), .folded = "As on the terminal"};
+  PageSection screen{.lines = TextsOf(report.lines), .folded = Say("As on the terminal")};
   if (report.gate) {  // the verdict wraps, the lines below it do not
     PageSection answer{.lines = FormatGateText(*report.gate)};
     page.lead.push_back(answer.lines.front());
@@ -152,7 +153,7 @@ Page PageOf(const Report& report, std::string title) {
   }
   if (!report.story.empty()) {
     PageSection changes{
-        .heading = "What changed most", .lines = report.story, .charts = report.drawings};
+        .heading = Say("What changed most"), .lines = report.story, .charts = report.drawings};
     if (page.lead.empty()) {  // the first line is the verdict
       page.lead.push_back(changes.lines.front());
       changes.lines.erase(changes.lines.begin());
@@ -166,10 +167,10 @@ Page PageOf(const Report& report, std::string title) {
     page.sections.push_back(
         {.heading = screen.title, .lines = screen.heading, .tables = {TableOfScreen(screen)}});
   }
-  PageSection findings{.heading = "Findings"};
+  PageSection findings{.heading = Say("Findings")};
   for (const AdviceCard& advice : report.advice_cards) findings.cards.push_back(CardOf(advice));
   if (!findings.cards.empty()) page.sections.push_back(std::move(findings));
-  PageSection charts{.heading = "Charts"}, tables{.heading = "Tables"};
+  PageSection charts{.heading = Say("Charts")}, tables{.heading = Say("Tables")};
   if (report.story.empty()) charts.charts = report.drawings;
   for (const Sheet& sheet : report.sheets) {
     for (const Chart& chart : sheet.charts) {
@@ -185,24 +186,16 @@ Page PageOf(const Report& report, std::string title) {
       page.sections.push_back(std::move(*section));
   }
   if (!screen.lines.empty()) page.sections.push_back(std::move(screen));
-  if (!report.notes.empty()) page.sections.push_back({.heading = "Notes", .points = report.notes});
+  if (!report.notes.empty())
+    page.sections.push_back({.heading = Say("Notes"), .points = report.notes});
   return page;
-}
-
-// "performance comparison result" of performance_comparison_result_20261127101826.html.
-std::string PageTitleOf(const std::filesystem::path& path) {
-  std::string title = std::filesystem::path(io::FinalName(path)).stem().string();
-  std::ranges::replace(title, '_', ' ');
-  const std::size_t word = title.find_last_not_of("0123456789 ");
-  if (word != std::string::npos && title.size() - word > 8) title.resize(word + 1);
-  return title;
 }
 
 }  // namespace
 
 void WriteHtmlFile(const Report& report, const std::filesystem::path& path) {
   io::TextFile file(path);
-  Page page = report.page ? *report.page : PageOf(report, PageTitleOf(path));
+  Page page = report.page ? *report.page : PageOf(report, TitleOfFile(path));
   if (page.facts.empty()) page.facts = report.facts;
   file.Write(FormatPage(page));
   file.Close();

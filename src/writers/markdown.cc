@@ -101,7 +101,7 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
     moments.push_back(MomentsIn(sheet, i));
     headers.push_back(EscapedMarkdown(SidedName(sheet.columns[i])));
-    if (moments.back().per_ms > 0) headers.back() += ", ms after the first";
+    if (moments.back().per_ms > 0) headers.back() = Say("{}, ms after the first", headers.back());
   }
   PrintHeader(headers, stream);
   const std::size_t shown = std::min(sheet.rows.size(), kShownRows);
@@ -118,8 +118,10 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
     PrintRow(cells, stream);
   }
   if (const std::size_t more = sheet.rows.size() - shown; more > 0) {
-    Print(stream, "\n\xE2\x80\xA6 and {} more {}\n", WithThousands(std::to_string(more)),
-          Plural(more, "row"));
+    const std::string rows = more == 1
+                                 ? Say("and 1 more row")
+                                 : Say("and {} more rows", WithThousands(std::to_string(more)));
+    Print(stream, "\n\xE2\x80\xA6 {}\n", rows);
   }
   Print(stream, "\n");
 }
@@ -134,7 +136,7 @@ void WriteMarkdownFile(const Report& report, const std::filesystem::path& path) 
   for (const ScreenTable& screen : report.screens) PrintScreen(screen, file.stream());
   for (const Sheet& sheet : report.sheets) PrintSheet(sheet, file.stream());
   if (!report.notes.empty()) {
-    PrintTitle("Notes", file.stream());
+    PrintTitle(Say("Notes"), file.stream());
     PrintList(report.notes, file.stream());
   }
   file.Close();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 
@@ -28,14 +29,13 @@ std::string EscapedHtml(std::string_view text) {
 }
 
 // The empty icon keeps browsers from asking for one.
-std::string HtmlDocument(std::string_view language, std::string_view title, std::string_view style,
-                         std::string_view body) {
+std::string HtmlDocument(std::string_view title, std::string_view style, std::string_view body) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>\n</head>\n"
       "<body>\n{}</body>\n</html>\n",
-      EscapedHtml(language), EscapedHtml(title), style, body);
+      CurrentLanguage() == Language::kChinese ? "zh-CN" : "en", EscapedHtml(title), style, body);
 }
 
 std::string Quoted(std::string_view text) {

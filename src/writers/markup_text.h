@@ -19,8 +19,7 @@ std::string Escaped(std::string_view text, Escapes escapes);
 std::string EscapedHtml(std::string_view text);
 
 /// A whole page that needs nothing else. `title` is a text, `style` and `body` are as they are.
-std::string HtmlDocument(std::string_view language, std::string_view title, std::string_view style,
-                         std::string_view body);
+std::string HtmlDocument(std::string_view title, std::string_view style, std::string_view body);
 
 /// `text` as JSON has it, in quotes.
 std::string Quoted(std::string_view text);

@@ -126,7 +126,7 @@ std::string PlotOf(const Chart& chart, const std::vector<Column>& columns,
   if (!chart.only_in.empty())
     table = fmt::format("{0}[{0}[{1}] == {2}]", variable, writers::Quoted(title(chart.only_in)),
                         writers::Quoted(chart.only));
-  const std::string what = fmt::format("{}, {}", table, writers::Quoted(chart.title));
+  const std::string what = fmt::format("{}, {}", table, writers::Quoted(Translated(chart.title)));
   if (chart.kind == Chart::Kind::kHeat) {
     return fmt::format("plot_heat({}, {}, {}, {}, {}, same=\"{}\")", what,
                        writers::Quoted(labels.front()), writers::Quoted(across),
@@ -178,7 +178,7 @@ void AddSheet(const Sheet& sheet, Notebook& notebook) {
   std::string text = fmt::format("## {}\n", sheet.name);
   for (std::size_t i = 0; i < titles.size(); ++i) {
     if (columns[i].meaning.empty()) continue;
-    text += fmt::format("\n* `{}`: {}", titles[i], columns[i].meaning);
+    text += fmt::format("\n* `{}`: {}", titles[i], Translated(columns[i].meaning));
   }
   notebook.AddText(text);
   const std::string variable = VariableOf(file.stem);
@@ -186,7 +186,7 @@ void AddSheet(const Sheet& sheet, Notebook& notebook) {
                                  writers::Quoted(file.stem + ".csv"));
   const auto rank = std::ranges::find_if(columns, IsRank);
   if (rank != columns.end()) {
-    code += fmt::format("  # one rank: of_rank({}, {}, 0)", variable,
+    code += fmt::format("  # {}: of_rank({}, {}, 0)", Translated("one rank"), variable,
                         writers::Quoted(titles[static_cast<std::size_t>(rank - columns.begin())]));
   }
   notebook.AddCode(code);
@@ -205,7 +205,7 @@ std::vector<std::filesystem::path> WriteNotebook(const Report& report,
   Notebook notebook;
   std::string text = fmt::format("# {}\n", title);
   for (const ScreenLine& line : report.lines) text += "\n    " + line.Text();
-  for (const std::string& note : report.notes) text += "\n    note: " + note;
+  for (const std::string& note : report.notes) text += "\n    " + Say("note: {}", note);
   notebook.AddText(text);
   notebook.AddCode(kHelpers);
   for (const Sheet& sheet : report.sheets) AddSheet(sheet, notebook);

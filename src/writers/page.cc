@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,9 +21,11 @@
 #include "embedded/writers.h"
 #include "markup_text.h"
 #include "mpa/base/enum_name.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/palette.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {
@@ -110,10 +113,14 @@ std::string_view KindOf(const PageChart& chart) {
                    "scatter", "lines", "histogram", "distribution", "timeline"});
 }
 
+// A text that charts and timelines declare; labels and series have the names of columns.
+std::string Word(std::string_view text) { return Quoted(Translated(text)); }
+
 std::string SeriesOf(const PageSeries& series) {
   std::string text =
       fmt::format("{{\"name\":{},\"values\":{}", Quoted(series.name), Numbers(series.values));
-  if (series.tint != Tint::kNone) text += fmt::format(",\"tint\":\"{}\"", NameOf(series.tint));
+  if (series.tint != Tint::kNone)
+    text += fmt::format(",\"tint\":\"{}\"", NameOf(series.tint, series.shade));
   if (series.is_line) text += ",\"line\":true";
   if (!series.dots.empty()) text += fmt::format(",\"dots\":{}", List(series.dots, Numbers));
   return text + '}';
@@ -142,7 +149,7 @@ std::string TimelineOf(const Timeline& timeline, std::string_view unit) {
     return fmt::format("{{\"title\":{},\"spans\":{}}}", Quoted(one.title), List(seen, span));
   };
   const auto kind = [](const TimelineKind& one) {
-    return fmt::format("{{\"colour\":{},\"meaning\":{}}}", Quoted(one.colour), Quoted(one.meaning));
+    return fmt::format("{{\"colour\":{},\"meaning\":{}}}", Quoted(one.colour), Word(one.meaning));
   };
   std::vector<TimelineMark> marks;
   for (const TimelineMark& mark : timeline.marks) {
@@ -163,20 +170,20 @@ std::string TimelineOf(const Timeline& timeline, std::string_view unit) {
 
 std::string ChartOf(const PageChart& chart) {
   std::string text = fmt::format("{{\"kind\":\"{}\",\"title\":{},\"unit\":{}", KindOf(chart),
-                                 Quoted(chart.title), Quoted(chart.unit));
+                                 Word(chart.title), Word(chart.unit));
   if (!chart.label.empty()) text += ",\"label\":" + Quoted(chart.label);
   if (chart.own_scale) text += ",\"own_scale\":true";
   using enum PageChart::Kind;
   if (chart.kind == kAreas || chart.kind == kLines || chart.kind == kHistogram) {
     text += fmt::format(",\"at\":{},\"unit_x\":{},\"marks\":{}", Numbers(chart.at),
-                        Quoted(chart.unit_of_places), List(chart.marks, MarkOf));
+                        Word(chart.unit_of_places), List(chart.marks, MarkOf));
   } else if (chart.kind != kTimeline) {
     text += ",\"labels\":" + List(chart.labels, [](const auto& label) { return Quoted(label); });
   }
   if (chart.kind == kScatter) {
     text +=
         fmt::format(",\"at\":{},\"unit_x\":{},\"beside\":{},\"roofs\":{}", Numbers(chart.at),
-                    Quoted(chart.unit_of_places), List(chart.beside, SeriesOf),
+                    Word(chart.unit_of_places), List(chart.beside, SeriesOf),
                     List(chart.roofs, [](const PageRoof& roof) {
                       return fmt::format("{{\"name\":{},\"most\":{},\"slope\":{}}}",
                                          Quoted(roof.name), Number(roof.most), Number(roof.slope));
@@ -184,7 +191,10 @@ std::string ChartOf(const PageChart& chart) {
   }
   if (chart.kind == kFlame) {
     text += fmt::format(",\"frames\":{}", List(chart.frames, [](const PageFrame& frame) {
-                          return fmt::format("[{},{}]", frame.parent, frame.label);
+                          const std::string tint = NameOf(frame.tint);
+                          return tint.empty() ? fmt::format("[{},{}]", frame.parent, frame.label)
+                                              : fmt::format("[{},{},\"{}\"]", frame.parent,
+                                                            frame.label, tint);
                         }));
   }
   text += ",\"series\":" + List(chart.series, SeriesOf);
@@ -197,7 +207,7 @@ std::string ChartOf(const PageChart& chart) {
                return band ? fmt::format("[{},{}]", Number(band->first), Number(band->second))
                            : "null";
              }),
-        Quoted(chart.limit), Quoted(chart.band));
+        Word(chart.limit), Word(chart.band));
   }
   if (chart.timeline) text += TimelineOf(*chart.timeline, chart.unit);
   return text + '}';
@@ -240,6 +250,33 @@ class PageData {
   std::size_t table_count_ = 0, chart_count_ = 0;
 };
 
+constexpr std::string_view kScripts[] = {embedded::kD3,
+                                         embedded::kPageCells,
+                                         embedded::kPageTables,
+                                         embedded::kPageDrawing,
+                                         embedded::kPageCharts,
+                                         embedded::kPageManyCharts,
+                                         embedded::kPageOverCharts,
+                                         embedded::kPageFlame,
+                                         embedded::kPageScript};
+
+// The Chinese of what the scripts say("..."), as a JSON object.
+std::string TextsOfScripts() {
+  constexpr std::string_view kCall = " say(\"";
+  std::map<std::string_view, std::string_view> texts;
+  for (const std::string_view script : kScripts) {
+    for (std::size_t at = 0; (at = script.find(kCall, at)) != std::string_view::npos;) {
+      at += kCall.size();
+      const std::string_view text = script.substr(at, script.find('"', at) - at);
+      texts.emplace(text, Translated(text));
+    }
+  }
+  std::string list;
+  for (const auto& [english, chinese] : texts)
+    list += fmt::format("{}{}:{}", list.empty() ? "" : ",", Quoted(english), Quoted(chinese));
+  return '{' + list + '}';
+}
+
 class PageWriter {
  public:
   explicit PageWriter(const Page& page) : page_(page) {}
@@ -253,7 +290,7 @@ class PageWriter {
     for (const PageSection& section : page_.sections) AddSection(section);
     Add("</main>\n");
     if (!data_.Empty()) AddScripts();
-    return writers::HtmlDocument(page_.language, page_.title, embedded::kPageStyle, body_);
+    return writers::HtmlDocument(page_.title, PaletteStyle().append(embedded::kPageStyle), body_);
   }
 
  private:
@@ -266,13 +303,13 @@ class PageWriter {
     if (page_.facts.empty()) return;
     Add("<dl>\n");
     for (const PageFact& fact : page_.facts)
-      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
+      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(Translated(fact.name)), EscapedHtml(fact.value));
     Add("</dl>\n");
   }
 
   void AddSection(const PageSection& section) {
     Add("<section>\n");
-    if (!section.heading.empty()) Add("<h2>{}</h2>\n", EscapedHtml(section.heading));
+    if (!section.heading.empty()) Add("<h2>{}</h2>\n", EscapedHtml(Translated(section.heading)));
     if (!section.lines.empty()) {
       if (!section.folded.empty())
         Add("<details><summary>{}</summary>", EscapedHtml(section.folded));
@@ -287,7 +324,7 @@ class PageWriter {
     }
     for (const PageChart& chart : section.charts) {
       Add("<figure data-chart=\"{}\"><figcaption>{}</figcaption>", data_.Add(chart),
-          EscapedHtml(chart.title));
+          EscapedHtml(Translated(chart.title)));
       if (!chart.note.empty()) Add("<p class=\"dim\">{}</p>", EscapedHtml(chart.note));
       Add("</figure>\n");
     }
@@ -326,15 +363,13 @@ class PageWriter {
   }
 
   void AddScripts() {
-    Add("<noscript><p>Tables and charts need JavaScript.</p></noscript>\n");
+    Add("<noscript><p>{}</p></noscript>\n", Translated("Tables and charts need JavaScript."));
     Add("<script type=\"application/json\" id=\"data\">{}</script>\n", data_.Json());
-    Add("<script type=\"text/plain\" id=\"licence-of-d3\">\n{}</script>\n", embedded::kD3Licence);
-    for (const std::string_view script :
-         {embedded::kD3, embedded::kPageCells, embedded::kPageTables, embedded::kPageDrawing,
-          embedded::kPageCharts, embedded::kPageManyCharts, embedded::kPageOverCharts,
-          embedded::kPageFlame, embedded::kPageScript}) {
-      Add("<script>{}</script>\n", script);
+    if (CurrentLanguage() == Language::kChinese) {
+      Add("<script type=\"application/json\" id=\"texts\">{}</script>\n", TextsOfScripts());
     }
+    Add("<script type=\"text/plain\" id=\"licence-of-d3\">\n{}</script>\n", embedded::kD3Licence);
+    for (const std::string_view script : kScripts) Add("<script>{}</script>\n", script);
   }
 
   const Page& page_;
@@ -353,7 +388,7 @@ std::string FormatPage(const Timeline& timeline) {
   Page page{.title = timeline.title, .lead = {timeline.text}};
   PageSection section;
   section.charts.push_back({.kind = PageChart::Kind::kTimeline,
-                            .title = "The host and the device over time",
+                            .title = Say("The host and the device over time"),
                             .unit = "us",
                             .timeline = timeline});
   PageTable kinds{.headers = timeline.headers};

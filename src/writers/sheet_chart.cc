@@ -181,14 +181,15 @@ class ChartDrawer {
     if (all > most) rows_.resize(most);
     PageChart drawn{.kind = KindOf(chart_.of_ranks && all > kMaxRanks), .title = chart_.title};
     if (all > most) {
-      drawn.title += fmt::format(": the {} {} of {}",
-                                 chart_.order == Chart::Order::kAsWritten ? "first" : "largest",
-                                 most, WithThousands(std::to_string(all)));
+      const std::string count = WithThousands(std::to_string(all));
+      drawn.title = chart_.order == Chart::Order::kAsWritten
+                        ? Say("{}: the first {} of {}", Translated(chart_.title), most, count)
+                        : Say("{}: the largest {} of {}", Translated(chart_.title), most, count);
     }
     drawn.label = LabelWords();
     double largest = 0;
     for (const Labelled& row : rows_) {
-      drawn.labels.push_back(row.label + (IsCulprit(row) ? ", culprit" : ""));
+      drawn.labels.push_back(IsCulprit(row) ? Say("{}, culprit", row.label) : row.label);
       for (std::size_t i = 0; i < columns_.size(); ++i) {
         const double value = ValueOf(row, i);
         if (!std::isnan(value)) largest = std::max(largest, std::abs(value));

@@ -48,12 +48,4 @@ constexpr const char* ToTranslate(const char* english) { return english; }
 /// The table of texts, English first, in the order of the file.
 std::vector<std::pair<std::string, std::string>> TextTable();
 
-/// A text in every language.
-struct Wording {
-  std::string_view english, chinese = {};  ///< empty: the same
-  std::string_view In(Language language) const {
-    return language == Language::kEnglish || chinese.empty() ? english : chinese;
-  }
-};
-
 }  // namespace mpa

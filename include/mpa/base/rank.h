@@ -101,9 +101,9 @@ class RankList {
 
   /// "rank 3", "ranks 0-3, 8, 9 and 2 more"; "rank unknown" where one of them is. Of more than
   /// `limit` runs the ranks of the others are counted.
-  std::string Text(std::size_t limit = kMostRuns, Language language = Language::kEnglish) const;
+  std::string Text(std::size_t limit = kMostRuns) const;
   /// The same without "ranks".
-  std::string Names(std::size_t limit = kMostRuns, Language language = Language::kEnglish) const;
+  std::string Names(std::size_t limit = kMostRuns) const;
 
  private:
   std::vector<RankId> ranks_;

@@ -24,7 +24,7 @@ constexpr RankState LastOf(RankState) { return RankState::kNotCaptured; }
 
 /// "captured", "left out", "damaged", "part missing", "not captured": on screens, in tables and in
 /// documents.
-std::string_view NameOf(RankState state, Language language = Language::kEnglish);
+std::string_view NameOf(RankState state);
 
 /// The ranks of a job that are not analysed; any rank without an entry was not captured.
 struct AbsentRanks {
@@ -42,13 +42,13 @@ struct AbsentRanks {
 
   /// "damaged"; of several ranks that differ each: "rank 3 not captured, rank 5 damaged". Of
   /// unknown ones "not captured", or "not read" where that differs.
-  std::string Text(const std::vector<RankId>& ranks, Language language = Language::kEnglish) const;
+  std::string Text(const std::vector<RankId>& ranks) const;
   /// "rank 5 (not captured)", "ranks 2, 3 (damaged)"; UnknownRank() without `ranks`.
-  std::string Named(const std::vector<RankId>& ranks, Language language = Language::kEnglish) const;
+  std::string Named(const std::vector<RankId>& ranks) const;
   /// "a rank that was not captured", "a rank that was not read": of one that is not known.
-  std::string UnknownRank(Language language = Language::kEnglish) const;
+  std::string UnknownRank() const;
   /// "1 damaged, 2 left out": those that were captured, or may have been; empty: there are none.
-  std::string Counts(Language language = Language::kEnglish) const;
+  std::string Counts() const;
 };
 
 }  // namespace mpa

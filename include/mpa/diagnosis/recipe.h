@@ -20,12 +20,6 @@ namespace mpa {
 /// `advisor` runs it, with these options.
 Recipe DiagnosisRecipe();
 
-inline constexpr std::string_view kLanguages[] = {"en", "cn"};
-inline constexpr Option<Language> kLanguage{.name = "language",
-                                            .type_name = "LANG",
-                                            .help = "Language of the texts",
-                                            .usual_text = "from the variable LANG",
-                                            .choices = kLanguages};
 /// Which findings.
 inline constexpr std::string_view kQuestions[] = {"all", "schedule", "computation", "why",
                                                   "timeline"};

@@ -67,8 +67,6 @@ std::string_view NameOf(TimeCategory category);
 std::optional<TimeCategory> CategoryNamed(std::string_view name);
 /// "scalar reads"
 std::string_view TitleOf(TimeCategory category);
-/// "标量读取"
-std::string_view ChineseTitleOf(TimeCategory category);
 
 constexpr bool IsCompute(TimeCategory category) { return category <= TimeCategory::kOtherKernel; }
 constexpr bool IsCommunication(TimeCategory category) {

@@ -12,7 +12,7 @@ namespace mpa {
 struct CostlySetting {
   std::string_view name;
   bool (*is_poor)(const std::string& value);  ///< never asked about an empty value
-  std::string_view costs, costs_chinese;      ///< what a poor value does
+  std::string_view costs;                     ///< what a poor value does
 };
 
 /// Null: none of its values is known to cost time by itself.

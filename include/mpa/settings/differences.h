@@ -19,7 +19,7 @@ struct SettingDifference {
   /// No value: the side does not record this setting, but others of its kind.
   std::optional<std::string> base, comparison;
   bool base_costs = false, comparison_costs = false;  ///< the value is known to cost time
-  std::string_view costs{}, costs_chinese{};          ///< what such a value does; empty: unknown
+  std::string_view costs{};                           ///< what such a value does; empty: unknown
 
   friend bool operator==(const SettingDifference&, const SettingDifference&) = default;
 };
@@ -44,6 +44,6 @@ ComparedSettings CompareSettings(const RecordedSettings& base, const RecordedSet
 /// "settings that differ: A 0 -> 1 (costs time: the host waits ...), B 2 -> 3; 4 more: see check",
 /// in one line of about 400 characters at most. Long values begin shortly before the place in which
 /// they differ. Empty: none is known to differ.
-std::string SettingsLine(const ComparedSettings& compared, Language language = Language::kEnglish);
+std::string SettingsLine(const ComparedSettings& compared);
 
 }  // namespace mpa

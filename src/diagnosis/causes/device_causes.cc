@@ -41,8 +41,8 @@ class DeviceCauses : Finder {
   }
 
   // True for a type that the ranks of the role have in common, so that its usual time is not 0:
-  // that is their lower quartile, see LowerQuartile(). What single ranks have more is a matter of these
-  // ranks.
+  // that is their lower quartile, see LowerQuartile(). What single ranks have more is a matter of
+  // these ranks.
   bool IsCommon(RankIndex rank, const GraphNode& node) const {
     const std::size_t ranks = job_.RoleOf(rank).size();
     return ranks < 2 ||
@@ -148,60 +148,50 @@ class DeviceCauses : Finder {
 };
 
 AdvicePart ContiguousTensors() {
-  return {{"keep tensors contiguous", "使用连续张量"}, Change("tensors", "contiguous")};
+  return {"keep tensors contiguous", Change("tensors", "contiguous")};
 }
 
 }  // namespace
 
 const FindingType kOpAicpu =
-    Fault(Area::kDevices, "op.aicpu", {"model", "operator"},
-          {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
-          {.looked_at = {"kernels of the AI CPU, by the core type of the task",
-                         "任务核类型为 AI CPU 的算子"},
-           .refuted_by = {"the device would wait for something else anyway",
-                          "即使没有它，设备也在等待其他任务"},
-           .problem = {"AICPU Issues", "AICPU算子"},
+    Fault(Area::kDevices, "op.aicpu", {"model", "operator"}, "operators run on the AI CPU",
+          {.looked_at = "kernels of the AI CPU, by the core type of the task",
+           .refuted_by = "the device would wait for something else anyway",
+           .problem = "AICPU Issues",
            .categories = {TimeCategory::kAiCpu},
            .npu_alone = true,
            .find = FindBy<DeviceCauses>,
-           .advice = {{{{"avoid int64 and double tensors", "避免 int64 和 double 张量"},
+           .advice = {{{"avoid int64 and double tensors",
                         Change("int64 and double tensors", "int32 and float")},
-                       {{"replace nonzero, index and sort", "替换 nonzero、index、sort"},
+                       {"replace nonzero, index and sort",
                         Change("nonzero, index, sort", "operators of the cores")}}},
            .thresholds = {&kAicpuGain}});
 
-const FindingType kOpFormat =
-    Opportunity(Area::kDevices, "op.format", {"model", "framework"},
-                {"layouts and types are converted", "存在格式和类型转换"},
-                {.looked_at = {"kernels that change the format or type of a tensor or copy it:"
-                               " their types, formats and names",
-                               "改变格式、类型或复制张量的算子（类型、格式、名称）"},
-                 .refuted_by = {"formats and types are equal on both sides and nothing is copied;"
-                                " host time around the kernel does not count",
-                                "两侧格式和类型相同且没有复制；算子前后的 host 时间不计"},
-                 .categories = {TimeCategory::kFormat, TimeCategory::kMove},
-                 .advice = {{{{"torch.npu.config.allow_internal_format=False",
-                               "torch.npu.config.allow_internal_format=False"},
-                              SetOption("torch.npu.config.allow_internal_format", false)},
-                             ContiguousTensors()},
-                            {ContiguousTensors(),
-                             {{"use one memory format for the whole model", "整个模型统一内存格式"},
-                              Change("memory formats", "one for the whole model")}}},
-                 .thresholds = {&kFormatGain}});
+const FindingType kOpFormat = Opportunity(
+    Area::kDevices, "op.format", {"model", "framework"}, "layouts and types are converted",
+    {.looked_at = "kernels that change the format or type of a tensor or copy it:"
+                  " their types, formats and names",
+     .refuted_by = "formats and types are equal on both sides and nothing is copied;"
+                   " host time around the kernel does not count",
+     .categories = {TimeCategory::kFormat, TimeCategory::kMove},
+     .advice = {{{"torch.npu.config.allow_internal_format=False",
+                  SetOption("torch.npu.config.allow_internal_format", false)},
+                 ContiguousTensors()},
+                {ContiguousTensors(),
+                 {"use one memory format for the whole model",
+                  Change("memory formats", "one for the whole model")}}},
+     .thresholds = {&kFormatGain}});
 
-const FindingType kOpAttention = Opportunity(
-    Area::kDevices, "op.attention", {"model"}, {"attention is not fused", "attention 未融合"},
-    {.looked_at = {"vector kernels between two batched products on large sequences",
-                   "大序列上两个批量矩阵乘之间的 vector 算子"},
-     .refuted_by = {"a fused attention kernel, or short sequences",
-                    "已有融合的 attention 算子；或序列短"},
-     .problem = kFusibleProblem,
-     .categories = {TimeCategory::kVector},
-     .advice = {{{{"use torch_npu.npu_fusion_attention or scaled_dot_product_attention",
-                   "使用 torch_npu.npu_fusion_attention 或 scaled_dot_product_attention"},
-                  Change("attention", "torch_npu.npu_fusion_attention")}},
-                {{{"use scaled_dot_product_attention", "使用 scaled_dot_product_attention"},
-                  Change("attention", "scaled_dot_product_attention")}}},
-     .thresholds = {&kAttentionGain, &kAttentionReach, &kAttentionSequence}});
+const FindingType kOpAttention =
+    Opportunity(Area::kDevices, "op.attention", {"model"}, "attention is not fused",
+                {.looked_at = "vector kernels between two batched products on large sequences",
+                 .refuted_by = "a fused attention kernel, or short sequences",
+                 .problem = kFusibleProblem,
+                 .categories = {TimeCategory::kVector},
+                 .advice = {{{"use torch_npu.npu_fusion_attention or scaled_dot_product_attention",
+                              Change("attention", "torch_npu.npu_fusion_attention")}},
+                            {{"use scaled_dot_product_attention",
+                              Change("attention", "scaled_dot_product_attention")}}},
+                 .thresholds = {&kAttentionGain, &kAttentionReach, &kAttentionSequence}});
 
 }  // namespace mpa

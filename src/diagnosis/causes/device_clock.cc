@@ -10,7 +10,7 @@
 namespace mpa {
 namespace {
 
-constexpr MetricInfo kClockRated{"clock_rated", "MHz", {"rated {}", "额定 {}"}};
+constexpr MetricInfo kClockRated{"clock_rated", "MHz", "rated {}"};
 
 class ThrottledDevices : KernelFinder {
  public:
@@ -60,21 +60,16 @@ class ThrottledDevices : KernelFinder {
 }  // namespace
 
 const FindingType kDevClock = Fault(
-    Area::kDevices, "dev.clock", {"hardware", "platform"},
-    {"the cores run below their rated clock", "AI Core 频率低于额定值"},
-    {.looked_at = {"the measured clock of the cores compared with the rated one, on most devices",
-                   "实测频率与额定频率的对比（多数设备）"},
-     .refuted_by = {"the clock is at its rated value, or low only while the device is idle",
-                    "达到额定频率；或仅在空闲时降低"},
-     .problem = {"AI Core Frequency Issues", "AIcore频率"},
+    Area::kDevices, "dev.clock", {"hardware", "platform"}, "the cores run below their rated clock",
+    {.looked_at = "the measured clock of the cores compared with the rated one, on most devices",
+     .refuted_by = "the clock is at its rated value, or low only while the device is idle",
+     .problem = "AI Core Frequency Issues",
      .categories = {TimeCategory::kMatmul},
      .needs = {Record::kClock, Record::kRatedClock},
      .find = FindBy<ThrottledDevices>,
-     .advice = {{{{"check power cap, temperature and cooling (npu-smi)",
-                   "检查功耗上限、温度和散热（npu-smi）"},
+     .advice = {{{"check power cap, temperature and cooling (npu-smi)",
                   Check("power cap, temperature and cooling", "npu-smi")}},
-                {{{"check power cap, temperature and cooling (nvidia-smi)",
-                   "检查功耗上限、温度和散热（nvidia-smi）"},
+                {{"check power cap, temperature and cooling (nvidia-smi)",
                   Check("power cap, temperature and cooling", "nvidia-smi")}}},
      .thresholds = {&kClockRatio}});
 

@@ -13,10 +13,9 @@
 namespace mpa {
 namespace {
 
-constexpr MetricInfo kDummySteps{
-    "dummy_steps", "share", {"{} of the steps without requests", "{} 的 step 没有请求"}},
-    kMaxTokens{"most_tokens", "count", {"{} tokens a step on them", "其每个 step {} 个 token"}},
-    kTokensOfOthers{"tokens_of_others", "count", {"{} on the others", "其他为 {}"}};
+constexpr MetricInfo kDummySteps{"dummy_steps", "share", "{} of the steps without requests"},
+    kMaxTokens{"most_tokens", "count", "{} tokens a step on them"},
+    kTokensOfOthers{"tokens_of_others", "count", "{} on the others"};
 
 class EngineBalance : Finder {
  public:
@@ -143,30 +142,24 @@ class EngineBalance : Finder {
 
 }  // namespace
 
-const FindingType kServeBalance = Fault(
-    Area::kBalance, "serve.balance", {"framework"},
-    {"the engines of {} get more requests", "{} 的引擎分到的请求更多"},
-    {.looked_at = {"requests and tokens of each engine in the steps in which others wait",
-                   "各引擎的请求数、token 数与其他引擎的等待"},
-     .refuted_by = {"the engines have equal work in these steps", "这些 step 中各引擎工作量相同"},
-     .applies = [](const Coverage& job) { return job.serves && job.compares; },
-     .find = FindBy<EngineBalance>,
-     .advice = {
-         {{{"balance the requests of the engines by their tokens", "按 token 数均衡各引擎的请求"},
-           Change("requests of the engines", "even by tokens")}}}});
+const FindingType kServeBalance =
+    Fault(Area::kBalance, "serve.balance", {"framework"}, "the engines of {} get more requests",
+          {.looked_at = "requests and tokens of each engine in the steps in which others wait",
+           .refuted_by = "the engines have equal work in these steps",
+           .applies = [](const Coverage& job) { return job.serves && job.compares; },
+           .find = FindBy<EngineBalance>,
+           .advice = {{{"balance the requests of the engines by their tokens",
+                        Change("requests of the engines", "even by tokens")}}}});
 
 const FindingType kServePrefill = Fault(
     Area::kBalance, "serve.prefill", {"framework"},
-    {"engines that decode wait while others read prompts", "解码的引擎等待其他引擎的 prefill"},
-    {.looked_at = {"phases of the engines in the steps in which some wait: prefill on some, decode"
-                   " on others",
-                   "等待的 step 中各引擎的阶段：prefill 与 decode"},
-     .refuted_by = {"all engines read prompts, or all decode",
-                    "所有引擎同为 prefill 或同为 decode"},
+    "engines that decode wait while others read prompts",
+    {.looked_at = "phases of the engines in the steps in which some wait: prefill on some, decode"
+                  " on others",
+     .refuted_by = "all engines read prompts, or all decode",
      .applies = [](const Coverage& job) { return job.serves && job.compares; },
-     .advice = {{{{"read prompts in chunks (chunked prefill)", "分块 prefill"},
-                  Change("prompts", "in chunks")},
-                 {{"prefill on engines of their own", "prefill 与 decode 分离部署"},
-                  Change("prefill", "on engines of its own")}}}});
+     .advice = {
+         {{"read prompts in chunks (chunked prefill)", Change("prompts", "in chunks")},
+          {"prefill on engines of their own", Change("prefill", "on engines of its own")}}}});
 
 }  // namespace mpa

@@ -13,11 +13,11 @@
 namespace mpa {
 namespace {
 
-constexpr MetricInfo kScheduling{"scheduling_per_step", "ns", {"scheduling {}", "调度 {}"}},
-    kSamplingTime{"sampling_per_step", "ns", {"sampling {}", "采样 {}"}},
-    kDetokenising{"detokenising_per_step", "ns", {"detokenising {}", "反分词 {}"}},
-    kPreparing{"preparing_per_step", "ns", {"preparing inputs {}", "准备输入 {}"}},
-    kNotRecorded{"not_recorded_per_step", "ns", {"not recorded {}", "未记录 {}"}};
+constexpr MetricInfo kScheduling{"scheduling_per_step", "ns", "scheduling {}"},
+    kSamplingTime{"sampling_per_step", "ns", "sampling {}"},
+    kDetokenising{"detokenising_per_step", "ns", "detokenising {}"},
+    kPreparing{"preparing_per_step", "ns", "preparing inputs {}"},
+    kNotRecorded{"not_recorded_per_step", "ns", "not recorded {}"};
 
 struct Activity {
   const MetricInfo& metric;
@@ -81,19 +81,17 @@ class EngineHost : Finder {
 
 }  // namespace
 
-const FindingType kServeHost = Fault(
-    Area::kHosts, "serve.host", {"framework"},
-    {"the device waits for the server between runs of the model", "模型执行之间设备等待服务框架"},
-    {.looked_at = {"the host's marks between two runs of the model, while the device is free",
-                   "两次模型执行之间 host 的标记及设备空闲"},
-     .refuted_by = {"the device has work between the runs", "两次执行之间设备有任务"},
-     .categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
-     .applies = [](const Coverage& job) { return job.serves; },
-     .find = FindBy<EngineHost>,
-     .advice = {{{{"schedule the next step while the device runs (async scheduling)",
-                   "在设备执行时调度下一个 step（异步调度）"},
-                  Change("scheduling", "while the device runs")},
-                 {{"detokenise in another process", "在其他进程中反分词"},
-                  Change("detokenising", "in another process")}}}});
+const FindingType kServeHost =
+    Fault(Area::kHosts, "serve.host", {"framework"},
+          "the device waits for the server between runs of the model",
+          {.looked_at = "the host's marks between two runs of the model, while the device is free",
+           .refuted_by = "the device has work between the runs",
+           .categories = {TimeCategory::kPython, TimeCategory::kHostIdle},
+           .applies = [](const Coverage& job) { return job.serves; },
+           .find = FindBy<EngineHost>,
+           .advice = {
+               {{"schedule the next step while the device runs (async scheduling)",
+                 Change("scheduling", "while the device runs")},
+                {"detokenise in another process", Change("detokenising", "in another process")}}}});
 
 }  // namespace mpa

@@ -165,7 +165,7 @@ class WorkOfRanks {
       if (gap.dur != less || !IsOf(about_, TimeCategory::kGarbage)) return;
       places_.Add(
           rank, "host",
-          {.name = "no record of the host", .start = gap.start, .dur = gap.dur, .time = gap.dur});
+          {.name = Say("no record of the host"), .start = gap.start, .dur = gap.dur, .time = gap.dur});
     });
   }
 

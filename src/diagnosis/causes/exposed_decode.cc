@@ -16,8 +16,7 @@ constexpr Threshold kDecodeShare{"share", 0.15, 0, 1,
                                  "decode steps wait for transfers for this share of their time"},
     kDecodeGain{"gain", 0.65, 0, 1, "a good schedule hides at most this share of the transfers"};
 
-constexpr MetricInfo kShareOfDecode{
-    "share_of_decode", "share", {"{} of the decode steps", "占解码 step 的 {}"}};
+constexpr MetricInfo kShareOfDecode{"share_of_decode", "share", "{} of the decode steps"};
 
 class ExposedDecode : Finder {
  public:
@@ -110,19 +109,16 @@ class ExposedDecode : Finder {
 
 const FindingType kServeCommunication = Opportunity(
     Area::kCommunication, "serve.communication", {"framework"},
-    {"tokens wait for collectives that no computing hides", "解码等待未被掩盖的集合通信"},
-    {.looked_at = {"exposed transfers in decode steps", "解码 step 中未被掩盖的传输"},
-     .refuted_by = {"most of it is waiting for other ranks, or is hidden",
-                    "多为等待其他卡；或已被掩盖"},
+    "tokens wait for collectives that no computing hides",
+    {.looked_at = "exposed transfers in decode steps",
+     .refuted_by = "most of it is waiting for other ranks, or is hidden",
      .applies = [](const Coverage& job) { return job.serves && job.operations && job.ranks > 1; },
      .find = FindBy<ExposedDecode>,
-     .advice = {{{{"run two halves of the batch in turn (dual batch overlap), so that one computes"
-                   " while the other transfers",
-                   "将 batch 分成两半交替执行（双 batch 重叠），使计算与通信并行"},
+     .advice = {{{"run two halves of the batch in turn (dual batch overlap), so that one computes"
+                  " while the other transfers",
                   Change("batch", "two halves that overlap")},
-                 {{"use kernels that compute and transfer at once (matmul with allreduce, dispatch"
-                   " and combine of experts)",
-                   "使用通算融合算子（matmul+allreduce、MoE dispatch/combine）"},
+                 {"use kernels that compute and transfer at once (matmul with allreduce, dispatch"
+                  " and combine of experts)",
                   Change("collectives of the model", "fused with computing")}}},
      .thresholds = {&kDecodeShare, &kDecodeGain}});
 

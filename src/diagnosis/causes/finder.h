@@ -41,8 +41,8 @@ void FindBy(FindingSearch& search) {
 }
 
 /// What the Python tool calls several findings.
-inline constexpr Wording kSlowRankProblem{"slow rank", "慢卡分析"},
-    kDispatchProblem{"Operator Dispatch Issues", "算子下发"},
-    kFusibleProblem{"Affinity API Issues", "亲和API接口"};
+inline constexpr std::string_view kSlowRankProblem = "slow rank",
+                                  kDispatchProblem = "Operator Dispatch Issues",
+                                  kFusibleProblem = "Affinity API Issues";
 
 }  // namespace mpa

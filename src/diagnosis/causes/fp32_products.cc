@@ -45,25 +45,22 @@ class Fp32Products : KernelFinder {
 };
 
 AdvicePart LowPrecision() {
-  return {{"autocast to bf16 or fp16", "autocast 到 bf16 或 fp16"},
-          Change("matrix products", "bf16 or fp16")};
+  return {"autocast to bf16 or fp16", Change("matrix products", "bf16 or fp16")};
 }
 
 }  // namespace
 
 const FindingType kOpFp32 = Opportunity(
-    Area::kDevices, "op.fp32", {"model"}, {"matrices are multiplied in FP32", "矩阵乘使用 FP32"},
-    {.looked_at = {"products whose inputs are FP32", "输入为 FP32 的矩阵乘"},
-     .refuted_by = {"inputs in half precision or HF32", "输入为半精度或 HF32"},
+    Area::kDevices, "op.fp32", {"model"}, "matrices are multiplied in FP32",
+    {.looked_at = "products whose inputs are FP32",
+     .refuted_by = "inputs in half precision or HF32",
      .categories = ComputeCategories(),
      .find = FindBy<Fp32Products>,
      .advice = {{LowPrecision(),
-                 {{"else allow HF32 (torch.npu.matmul.allow_hf32)",
-                   "或开启 HF32（torch.npu.matmul.allow_hf32）"},
+                 {"else allow HF32 (torch.npu.matmul.allow_hf32)",
                   SetOption("torch.npu.matmul.allow_hf32", true)}},
                 {LowPrecision(),
-                 {{"else allow TF32", "或开启 TF32"},
-                  SetOption("torch.backends.cuda.matmul.allow_tf32", true)}}},
+                 {"else allow TF32", SetOption("torch.backends.cuda.matmul.allow_tf32", true)}}},
      .thresholds = {&kFp32Share, &kFp32Gain, &kFp32Most}});
 
 }  // namespace mpa

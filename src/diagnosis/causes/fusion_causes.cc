@@ -104,8 +104,7 @@ class ElementwiseChains {
 };
 
 AdvicePart FusedOperators() {
-  return {{"use npu_rms_norm, npu_swiglu or the like (check the precision)",
-           "使用 npu_rms_norm、npu_swiglu 等融合算子（注意验证精度）"},
+  return {"use npu_rms_norm, npu_swiglu or the like (check the precision)",
           Change("operators in pieces", "fused operators of torch_npu")};
 }
 
@@ -113,12 +112,10 @@ Advice OnGpu(AdvicePart breaker, bool has_breaker) {
   Advice advice;
   if (has_breaker) advice.of_gpu.push_back(std::move(breaker));
   advice.of_gpu.push_back(
-      If(IsNotCompiled, {{"use torch.compile or fused operators (check the precision)",
-                          "使用 torch.compile 或融合算子（注意验证精度）"},
+      If(IsNotCompiled, {"use torch.compile or fused operators (check the precision)",
                          Change("operators in pieces", "torch.compile or fused operators")}));
-  advice.of_gpu.push_back(
-      If(IsCompiled, {{"use fused operators (check the precision)", "使用融合算子（注意验证精度）"},
-                      Change("operators in pieces", "fused operators")}));
+  advice.of_gpu.push_back(If(IsCompiled, {"use fused operators (check the precision)",
+                                          Change("operators in pieces", "fused operators")}));
   return advice;
 }
 
@@ -142,43 +139,43 @@ class FusionVariants {
 
   void Add(const FusionPattern& pattern, const FusionBreaker* breaker) {
     FindingVariant& variant = variants_[{&pattern, breaker}];
-    const std::string english(pattern.english), chinese(pattern.chinese);
-    if (breaker == nullptr) {
-      variant.title = {Keep(english + " run unfused"), Keep(chinese + " 未融合")};
-    } else {
-      const std::string name(breaker->name);
-      variant.title = {Keep(name + " breaks " + english), Keep(name + " 打断 " + chinese)};
-    }
+    const std::string_view pieces = Translated(pattern.pieces);
+    variant.title = Keep(breaker == nullptr ? Say("{} run unfused", pieces)
+                                            : Say("{} breaks {}", breaker->name, pieces));
     AdvicePart remove;
-    if (breaker != nullptr)
-      remove = {{breaker->english, breaker->chinese}, Change(breaker->name, breaker->english)};
+    if (breaker != nullptr) remove = {breaker->remedy, Change(breaker->name, breaker->remedy)};
     variant.advice = OnGpu(remove, breaker != nullptr);
-    if (!pattern.gpu_english.empty())
-      variant.advice.of_gpu = {{{pattern.gpu_english, pattern.gpu_chinese},
-                                Change(pattern.english, pattern.gpu_english)}};
+    if (!pattern.gpu_remedy.empty())
+      variant.advice.of_gpu = {{pattern.gpu_remedy, Change(pattern.pieces, pattern.gpu_remedy)}};
     auto& parts = variant.advice.parts;
     if (breaker != nullptr) parts.push_back(remove);
-    if (!pattern.remedy_english.empty()) {
-      parts.push_back({{pattern.remedy_english, pattern.remedy_chinese},
-                       Change(pattern.english, pattern.remedy_english)});
+    if (!pattern.remedy.empty()) {
+      parts.push_back({pattern.remedy, Change(pattern.pieces, pattern.remedy)});
     } else if (!pattern.api.empty()) {
-      const std::string api(pattern.api);
-      parts.push_back({{Keep("use " + api + " (check the precision)"),
-                        Keep("使用 " + api + "（注意验证精度）")},
-                       Change(pattern.english, pattern.api)});
+      parts.push_back({Keep(Say("use {} (check the precision)", pattern.api)),
+                       Change(pattern.pieces, pattern.api)});
     }
   }
 
-  std::deque<std::string> texts_;  // those that the wordings refer to
+  std::deque<std::string> texts_;  // those that titles and advice refer to
   std::map<std::pair<const FusionPattern*, const FusionBreaker*>, FindingVariant> variants_;
 };
+
+// As long as the process, as the findings refer to them.
+const FusionVariants& VariantsInLanguage() {
+  static const FusionVariants first;
+  static const Language language = CurrentLanguage();
+  if (language == CurrentLanguage()) return first;
+  static const FusionVariants other;
+  return other;
+}
 
 class FusionCauses : Finder {
  public:
   using Finder::Finder;
 
   void Find() {
-    static const FusionVariants variants;
+    const FusionVariants& variants = VariantsInLanguage();
     const OpenFusions& fusions = search_.Fusions();
     for (const OpenFusion& fusion : fusions.open) {
       if (!fusion.matters) continue;
@@ -229,19 +226,17 @@ class FusionCauses : Finder {
 }  // namespace
 
 const FindingType kOpUnfused = Opportunity(
-    Area::kDevices, "op.unfused", {"model"}, {"operators run unfused", "可融合的算子分散执行"},
-    {.looked_at = {"chains of kernels along a stream, by type, name, operator and sizes",
-                   "同一流上的算子链（类型、名称、算子、大小）"},
+    Area::kDevices, "op.unfused", {"model"}, "operators run unfused",
+    {.looked_at = "chains of kernels along a stream, by type, name, operator and sizes",
      .refuted_by =
-         {"sizes differ, another stream or a collective comes between, or the kernel is fused",
-          "大小不同；中间有其他流或集合通信；或已融合"},
+         "sizes differ, another stream or a collective comes between, or the kernel is fused",
      .problem = kFusibleProblem,
      .categories = ComputeCategories(),
      .needs = {Record::kShapes, Record::kTensors},
      .find = FindBy<FusionCauses>,
      .advice = {{FusedOperators(),
-                 If(IsNotCompiled, {{"else torch.compile", "否则使用 torch.compile"},
-                                    Change("other operators in pieces", "torch.compile")})},
+                 If(IsNotCompiled,
+                    {"else torch.compile", Change("other operators in pieces", "torch.compile")})},
                 {OnGpu({}, false).of_gpu}},
      .thresholds = {&kUnfusedShare, &kUnfusedChain}});
 

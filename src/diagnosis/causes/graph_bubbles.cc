@@ -17,9 +17,8 @@ constexpr Threshold kBubbleNs{"least_ns", 5'000, 0, kMaxTime,
     kBubbleRatio{"ratio", 3, 1, 1000,
                  "a gap is a bubble from this many times the usual gap of the graph on"};
 
-constexpr MetricInfo kBubbles{
-    "bubbles_per_step", "count", {"{} bubbles a step", "每个 step {} 个空泡"}},
-    kMaxBubble{"longest_bubble", "ns", {"the longest takes {}", "最长 {}"}};
+constexpr MetricInfo kBubbles{"bubbles_per_step", "count", "{} bubbles a step"},
+    kMaxBubble{"longest_bubble", "ns", "the longest takes {}"};
 
 class GraphBubbles : Finder {
  public:
@@ -110,19 +109,15 @@ class GraphBubbles : Finder {
 }  // namespace
 
 const FindingType kGraphBubbles =
-    Fault(Area::kDevices, "graph.bubbles", {"framework"},
-          {"the device idles within captured graphs", "图内存在空泡"},
+    Fault(Area::kDevices, "graph.bubbles", {"framework"}, "the device idles within captured graphs",
           {.looked_at =
-               {"gaps between kernels within a captured graph, compared with the graph's usual gap",
-                "图内算子间隙与该图通常间隙的对比"},
-           .refuted_by = {"the gap waits for a collective or for work of another stream",
-                          "间隙在等集合通信或其他流的任务"},
+               "gaps between kernels within a captured graph, compared with the graph's usual gap",
+           .refuted_by = "the gap waits for a collective or for work of another stream",
            .applies = [](const Coverage& job) { return job.runs_graphs; },
            .find = FindBy<GraphBubbles>,
-           .advice = {{{{"update the parameters of the graph before it is launched",
-                         "在下发图之前更新图参数"},
+           .advice = {{{"update the parameters of the graph before it is launched",
                         Change("updates of graph parameters", "before the launch")},
-                       {{"fewer streams and events within the graph", "减少图内的流和事件"},
+                       {"fewer streams and events within the graph",
                         Change("streams within the graph", "fewer")}}},
            .thresholds = {&kBubbleNs, &kBubbleRatio}});
 

@@ -26,10 +26,8 @@ constexpr Threshold kLoaderNs{"usual_ns", 1'000'000, 0, kMaxTime,
            "where collections are not recorded, the host may collect garbage while it records"
            " nothing for this time"};
 
-constexpr MetricInfo kSilentGapsPerStep{
-    "silent_gaps_per_step",
-    "count",
-    {"{} times a step nothing is recorded of the host", "每个 step 有 {} 次 host 无任何记录"}};
+constexpr MetricInfo kSilentGapsPerStep{"silent_gaps_per_step", "count",
+                                        "{} times a step nothing is recorded of the host"};
 
 struct HostCauseOf {
   const FindingType& finding;
@@ -303,89 +301,70 @@ class HostCauses : Finder {
 };
 
 AdvicePart NoEmptyCache() {
-  return {{"no empty_cache in the loop", "循环内不要 empty_cache"},
-          Change("empty_cache in the loop", "none")};
+  return {"no empty_cache in the loop", Change("empty_cache in the loop", "none")};
 }
 bool Serves(const AdviceFacts& facts) { return facts.serves; }
 bool DoesNotServe(const AdviceFacts& facts) { return !facts.serves; }
 AdvicePart NoReads() {
-  return If(DoesNotServe, {{"no .item(), nonzero or printing of tensors in the loop",
-                            "循环内避免 .item()、nonzero 和打印张量"},
+  return If(DoesNotServe, {"no .item(), nonzero or printing of tensors in the loop",
                            Change("scalar reads and synchronisations in the loop", "none")});
 }
 AdvicePart ReadTokensOnce() {
-  return If(Serves, {{"sample on the device, and read the tokens once a step",
-                      "在设备上采样，每个 step 只读取一次 token"},
+  return If(Serves, {"sample on the device, and read the tokens once a step",
                      Change("reads of tokens", "once a step")});
 }
 bool MostlySynchronises(const AdviceFacts& facts) { return facts.synchronising > facts.reading; }
 AdvicePart TimeWithEvents() {
-  return If(MostlySynchronises, {{"measure times with events, and read them after the step",
-                                  "使用 event 计时，在 step 之后读取"},
+  return If(MostlySynchronises, {"measure times with events, and read them after the step",
                                  Change("measurements of time", "events, read after the step")});
 }
-AdvicePart NoSynchronisation(Wording text) {
+AdvicePart NoSynchronisation(std::string_view text) {
   return If(MostlySynchronises, {text, Change("synchronisations in the loop", "none")});
 }
 bool MostlyReads(const AdviceFacts& facts) { return !facts.serves && !MostlySynchronises(facts); }
 AdvicePart LogSeldom() {
-  return If(MostlyReads, {{"log every n steps", "每 n 个 step 记录一次"},
-                          Change("logging of tensors", "every n steps")});
+  return If(MostlyReads, {"log every n steps", Change("logging of tensors", "every n steps")});
 }
 AdvicePart FixedShapes() {
-  return {{"use fixed or bucketed shapes", "使用固定或分桶的 shape"},
-          Change("shapes", "fixed or bucketed")};
+  return {"use fixed or bucketed shapes", Change("shapes", "fixed or bucketed")};
 }
 
 }  // namespace
 
-const FindingType kHostDataloader = Fault(
-    Area::kHosts, "host.dataloader", {"data"},
-    {"the device waits for the data loader", "设备等待数据加载"},
-    {.looked_at = {"calls of the data loader's iterator in the step, while the device is free",
-                   "step 内数据加载迭代器的调用及设备空闲"},
-     .refuted_by = {"the device has work all the time, so the replay saves nothing",
-                    "期间设备有任务：回放无收益"},
-     .problem = {"Slow Dataloader Issues"},
-     .categories = {TimeCategory::kDataLoader},
-     .find = FindBy<HostCauses>,
-     .advice = LoaderAdvice(),
-     .thresholds = {&kLoaderNs}});
+const FindingType kHostDataloader =
+    Fault(Area::kHosts, "host.dataloader", {"data"}, "the device waits for the data loader",
+          {.looked_at = "calls of the data loader's iterator in the step, while the device is free",
+           .refuted_by = "the device has work all the time, so the replay saves nothing",
+           .problem = {"Slow Dataloader Issues"},
+           .categories = {TimeCategory::kDataLoader},
+           .find = FindBy<HostCauses>,
+           .advice = LoaderAdvice(),
+           .thresholds = {&kLoaderNs}});
 
 const FindingType kHostH2d = Fault(
-    Area::kHosts, "host.h2d", {"data", "model"},
-    {"blocking copies stop the host", "阻塞式拷贝使 host 停顿"},
-    {.looked_at = {"copies whose calls make the host wait, by direction and kind of memory, and"
-                   " their time on the device",
-                   "等待完成的拷贝调用（方向、内存类型）及其设备耗时"},
-     .refuted_by = {"no call waits: copies within the device, or of pinned memory during computing",
-                    "没有等待的调用：设备内拷贝，或锁页内存拷贝与计算并行"},
+    Area::kHosts, "host.h2d", {"data", "model"}, "blocking copies stop the host",
+    {.looked_at = "copies whose calls make the host wait, by direction and kind of memory, and"
+                  " their time on the device",
+     .refuted_by = "no call waits: copies within the device, or of pinned memory during computing",
      .categories = {TimeCategory::kHostCopy},
      .advice = CopyAdvice()});
 
 const FindingType kHostSync = Fault(
-    Area::kHosts, "host.sync", {"model"},
-    {"synchronisations drain the device", "同步操作使设备空转"},
-    {.looked_at = {"calls that wait for the device, behind which it has no work",
-                   "等待设备且其后设备无任务的调用"},
-     .refuted_by = {"the last calls of a step, or work that is still queued when the call returns",
-                    "step 末尾的调用；或调用返回时设备仍有任务排队"},
+    Area::kHosts, "host.sync", {"model"}, "synchronisations drain the device",
+    {.looked_at = "calls that wait for the device, behind which it has no work",
+     .refuted_by = "the last calls of a step, or work that is still queued when the call returns",
      .problem = {"Synchronize Stream Issues"},
      .categories = {TimeCategory::kScalarSync, TimeCategory::kExplicitSync},
-     .advice = {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
-                                    "循环内避免 torch.npu.synchronize() 等同步"}),
+     .advice = {{NoSynchronisation("no torch.npu.synchronize() or the like in the loop"),
                  TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()},
-                {NoSynchronisation({"no torch.cuda.synchronize() or the like in the loop",
-                                    "循环内避免 torch.cuda.synchronize() 等同步"}),
+                {NoSynchronisation("no torch.cuda.synchronize() or the like in the loop"),
                  TimeWithEvents(), LogSeldom(), NoReads(), ReadTokensOnce()}},
      .thresholds = {&kUsualSyncs}});
 
 const FindingType kHostCompile = Fault(
-    Area::kHosts, "host.compile", {"framework", "model"},
-    {"operators are compiled in the step", "step 内编译算子"},
-    {.looked_at = {"calls that compile or load code in the step", "step 内编译或加载代码的调用"},
-     .refuted_by = {"they belong to the start of the program or to warm-up steps",
-                    "属于程序启动或预热 step"},
+    Area::kHosts, "host.compile", {"framework", "model"}, "operators are compiled in the step",
+    {.looked_at = "calls that compile or load code in the step",
+     .refuted_by = "they belong to the start of the program or to warm-up steps",
      .problem = kDispatchProblem,
      .categories = {TimeCategory::kCompile},
      .needs = {Record::kCalls},
@@ -393,51 +372,41 @@ const FindingType kHostCompile = Fault(
                   SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
                  FixedShapes()},
                 {FixedShapes(),
-                 {{"warm up before the steps", "step 之前先预热"},
-                  Change("compilation", "before the steps")}}}});
+                 {"warm up before the steps", Change("compilation", "before the steps")}}}});
 
 const FindingType kHostAclop = Fault(
-    Area::kHosts, "host.aclop", {"framework"},
-    {"operators take the slow legacy path", "算子走旧的下发路径（aclop）"},
-    {.looked_at = {"calls of the legacy path (aclop), and how long the host spends in them",
-                   "旧下发路径（aclop）的调用及耗时"},
-     .refuted_by = {"operators are launched by aclnn", "算子由 aclnn 下发"},
+    Area::kHosts, "host.aclop", {"framework"}, "operators take the slow legacy path",
+    {.looked_at = "calls of the legacy path (aclop), and how long the host spends in them",
+     .refuted_by = "operators are launched by aclnn",
      .problem = kDispatchProblem,
      .categories = {TimeCategory::kAclOp},
      .needs = {Record::kCalls},
      .npu_alone = true,
-     .advice = {{{{"allow_internal_format=False"},
-                  SetOption("torch.npu.config.allow_internal_format", false)},
-                 {{"use a newer torch_npu and CANN (aclnn)", "升级 torch_npu 和 CANN（aclnn）"},
-                  Change("torch_npu and CANN", "newer")}}}});
+     .advice = {
+         {{{"allow_internal_format=False"},
+           SetOption("torch.npu.config.allow_internal_format", false)},
+          {"use a newer torch_npu and CANN (aclnn)", Change("torch_npu and CANN", "newer")}}}});
 
 const FindingType kHostGc =
-    Fault(Area::kHosts, "host.gc", {"model", "framework"},
-          {"Python collects garbage in the step", "step 内 Python 垃圾回收"},
-          {.looked_at = {"recorded collections; where they are not recorded, time in which no"
-                         " thread of the host records anything",
-                         "垃圾回收记录；未采集时，host 所有线程无记录的时间"},
-           .refuted_by = {"collections are recorded but none occurred, Python stacks fill the gap,"
-                          " or the host had nothing to issue",
-                          "已采集且没有回收；间隙内有 Python 调用栈；或 host 无需下发"},
-           .problem = {"GC Analysis", "GC分析"},
+    Fault(Area::kHosts, "host.gc", {"model", "framework"}, "Python collects garbage in the step",
+          {.looked_at = "recorded collections; where they are not recorded, time in which no"
+                        " thread of the host records anything",
+           .refuted_by = "collections are recorded but none occurred, Python stacks fill the gap,"
+                         " or the host had nothing to issue",
+           .problem = "GC Analysis",
            .categories = {TimeCategory::kGarbage},
            .needs = {Record::kGarbage},
-           .advice = {{{{"gc.freeze() after the start", "启动后 gc.freeze()"},
+           .advice = {{{"gc.freeze() after the start",
                         Change("garbage collection", "gc.freeze() after the start")},
-                       {{"collect every n steps on all ranks together",
-                         "gc.disable() 并在所有卡上每 n 个 step 回收一次"},
+                       {"collect every n steps on all ranks together",
                         Change("garbage collection", "every n steps on all ranks together")}}},
            .thresholds = {&kGapNs}});
 
 const FindingType kHostMemory = Fault(
-    Area::kHosts, "host.memory", {"framework", "model"},
-    {"memory allocations stall the host", "内存分配使 host 停顿"},
-    {.looked_at = {"calls that allocate, free or map memory in the step, and whether they wait for"
-                   " the device",
-                   "step 内分配、释放、映射内存的调用及其等待"},
-     .refuted_by = {"the allocator keeps its memory: no call of the runtime",
-                    "分配器复用内存：没有运行时调用"},
+    Area::kHosts, "host.memory", {"framework", "model"}, "memory allocations stall the host",
+    {.looked_at = "calls that allocate, free or map memory in the step, and whether they wait for"
+                  " the device",
+     .refuted_by = "the allocator keeps its memory: no call of the runtime",
      .problem = {"Memory Operator Issues"},
      .categories = {TimeCategory::kMemory},
      .needs = {Record::kCalls},
@@ -447,13 +416,12 @@ const FindingType kHostMemory = Fault(
           Recompute()}}});
 
 const FindingType kHostCheckpoint = Fault(
-    Area::kHosts, "host.checkpoint", {"model", "platform"},
-    {"saving a checkpoint stops the step", "保存 checkpoint 使 step 停顿"},
-    {.looked_at = {"saving functions, and copies to the host while they run", "保存函数及其间拷出"},
-     .refuted_by = {"single numbers are copied", "只拷出单个数值"},
+    Area::kHosts, "host.checkpoint", {"model", "platform"}, "saving a checkpoint stops the step",
+    {.looked_at = "saving functions, and copies to the host while they run",
+     .refuted_by = "single numbers are copied",
      .categories = {TimeCategory::kCheckpoint},
-     .advice = {{{{"save less often", "降低保存频率"}, Change("checkpoint interval", "longer")},
-                 {{"save asynchronously", "异步保存"}, Change("checkpoint", "asynchronous")}}},
+     .advice = {{{"save less often", Change("checkpoint interval", "longer")},
+                 {"save asynchronously", Change("checkpoint", "asynchronous")}}},
      .thresholds = {&kCheckpointCopyNs}});
 
 }  // namespace mpa

@@ -24,8 +24,7 @@ constexpr Threshold kPythonShare{"share", 0.02, 0, 1,
     kCpuLaunches{"launches", 50, 1, kMaxCalls, "steps with fewer launches are not judged"},
     kCpuSteps{"steps", 3, 1, kMaxCalls, "fewer steps are not judged"};
 
-constexpr MetricInfo kWaitsOfLaunches{
-    "waits_of_launches", "share", {"{} of the launches wait", "{} 的下发在等待"}};
+constexpr MetricInfo kWaitsOfLaunches{"waits_of_launches", "share", "{} of the launches wait"};
 
 class HostHabits : Finder {
  public:
@@ -174,33 +173,26 @@ bool BlocksLaunches(const Job& job, RankIndex rank) {
 }
 
 const FindingType kHostLaunchBlocking =
-    Fault(Area::kHosts, "host.launch_blocking", {"framework"},
-          {"every launch waits for the device", "每次下发都同步等待设备"},
-          {.looked_at = {"the share of launches followed at once by a wait for the device",
-                         "其后立即等待设备的下发占比"},
-           .refuted_by = {"few launches are followed by a wait", "很少有下发后等待"},
+    Fault(Area::kHosts, "host.launch_blocking", {"framework"}, "every launch waits for the device",
+          {.looked_at = "the share of launches followed at once by a wait for the device",
+           .refuted_by = "few launches are followed by a wait",
            .problem = {"Synchronize Stream Issues"},
            .categories = {TimeCategory::kExplicitSync},
            .npu_alone = true,
            .find = FindBy<HostHabits>,
-           .advice = {{Setting({"unset ASCEND_LAUNCH_BLOCKING", "取消 ASCEND_LAUNCH_BLOCKING"},
-                               "ASCEND_LAUNCH_BLOCKING", "0"),
-                       {{"do not synchronise after every operator", "不要在每个算子后同步"},
+           .advice = {{Setting("unset ASCEND_LAUNCH_BLOCKING", "ASCEND_LAUNCH_BLOCKING", "0"),
+                       {"do not synchronise after every operator",
                         Change("synchronisations after operators", "none")}},
-                      {Setting({"unset CUDA_LAUNCH_BLOCKING", "取消 CUDA_LAUNCH_BLOCKING"},
-                               "CUDA_LAUNCH_BLOCKING", "0"),
-                       {{"do not synchronise after every operator", "不要在每个算子后同步"},
+                      {Setting("unset CUDA_LAUNCH_BLOCKING", "CUDA_LAUNCH_BLOCKING", "0"),
+                       {"do not synchronise after every operator",
                         Change("synchronisations after operators", "none")}}},
            .thresholds = {&kBlockingShare}});
 
 const FindingType kHostCpuContention =
-    Fault(Area::kHosts, "host.cpu_contention", {"platform"},
-          {"launches are held up now and then", "算子下发时快时慢"},
+    Fault(Area::kHosts, "host.cpu_contention", {"platform"}, "launches are held up now and then",
           {.looked_at =
-               {"the time of launches: the upper decile compared with the median, in several steps",
-                "下发耗时：上十分位与中位数，跨多个 step"},
-           .refuted_by = {"all launches take about as long, or too few of them",
-                          "各次下发耗时接近；或下发过少"},
+               "the time of launches: the upper decile compared with the median, in several steps",
+           .refuted_by = "all launches take about as long, or too few of them",
            .categories = {TimeCategory::kDispatchCann},
            .needs = {Record::kCalls},
            .applies =
@@ -211,38 +203,28 @@ const FindingType kHostCpuContention =
            .thresholds = {&kCpuRatio, &kCpuLaunches, &kCpuSteps}});
 
 const FindingType kHostPython = Opportunity(
-    Area::kHosts, "host.python", {"model"},
-    {"Python delays the next operators", "算子之间的 Python 耗时"},
-    {.looked_at = {"Python events between operators while the device waits for the next launch",
-                   "设备等待下发期间算子之间的 Python 事件"},
-     .refuted_by = {"no Python event in the gap: the host is idle or was not recorded",
-                    "间隙内没有 Python 事件：host 空闲或未记录"},
+    Area::kHosts, "host.python", {"model"}, "Python delays the next operators",
+    {.looked_at = "Python events between operators while the device waits for the next launch",
+     .refuted_by = "no Python event in the gap: the host is idle or was not recorded",
      .categories = {TimeCategory::kPython},
      .needs = {Record::kStacks},
-     .advice = {{If(LogsWithin, {{"move logging, metrics and locks out of the step",
-                                  "把日志、指标统计和锁移出 step"},
+     .advice = {{If(LogsWithin, {"move logging, metrics and locks out of the step",
                                  Change("logging, metrics and locks", "out of the step")}),
-                 If(DoesNotLog,
-                    {{"make the named functions faster, or run them outside of the step",
-                      "优化上述函数，或移到 step 之外执行"},
-                     Change("the named functions", "faster or outside of the step")})}},
+                 If(DoesNotLog, {"make the named functions faster, or run them outside of the step",
+                                 Change("the named functions", "faster or outside of the step")})}},
      .thresholds = {&kPythonShare}});
 
 const FindingType kHostUnrecorded = Opportunity(
     Area::kHosts, "host.unrecorded", {"model", "platform"},
-    {"the device waits, the host is not recorded", "设备等待期间没有 host 记录"},
-    {.looked_at = {"time in which the device waits for a launch and no host activity is recorded",
-                   "设备等待下发且没有任何 host 记录的时间"},
-     .refuted_by = {"an operator, a call or a Python function in the gap, which is then the cause",
-                    "间隙内有算子、接口调用或 Python 函数：由其归因"},
+    "the device waits, the host is not recorded",
+    {.looked_at = "time in which the device waits for a launch and no host activity is recorded",
+     .refuted_by = "an operator, a call or a Python function in the gap, which is then the cause",
      .categories = {TimeCategory::kHostIdle},
      .advice = {{If([](const AdviceFacts& facts) { return !facts.has_stacks; },
-                    {{"capture with stacks (with_stack=True), which show what runs then",
-                      "用 with_stack=True 采集，查看此时执行的函数"},
+                    {"capture with stacks (with_stack=True), which show what runs then",
                      Capture({{"with_stack", true}})}),
                  If([](const AdviceFacts& facts) { return facts.has_stacks; },
-                    {{"see what else runs on the node at that time (locks, files, other processes)",
-                      "查看此时节点上的其他活动（锁、文件、其他进程）"},
+                    {"see what else runs on the node at that time (locks, files, other processes)",
                      Check("what else runs on the node at that time")})}},
      .thresholds = {&kUnrecordedShare}});
 

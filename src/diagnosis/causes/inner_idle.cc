@@ -94,9 +94,8 @@ class InnerIdle : Finder {
 };
 
 AdvicePart AnyOrder() {
-  AdvicePart part = Setting({"HCCL_DETERMINISTIC=false unless results must repeat",
-                             "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
-                            "HCCL_DETERMINISTIC", "false");
+  AdvicePart part =
+      Setting("HCCL_DETERMINISTIC=false unless results must repeat", "HCCL_DETERMINISTIC", "false");
   part.against_poor = true;
   return part;
 }
@@ -105,20 +104,15 @@ AdvicePart AnyOrder() {
 
 const FindingType kCommInner = Opportunity(
     Area::kCommunication, "comm.inner", {"communication"},
-    {"collectives idle between their transfers", "集合通信内部空闲"},
-    {.looked_at = {"time within operations in which no task moves data, on every member",
-                   "通信内所有成员都没有传输的时间"},
-     .refuted_by = {"a member still moves data, or the operation is small",
-                    "有成员仍在传输；或通信很小"},
+    "collectives idle between their transfers",
+    {.looked_at = "time within operations in which no task moves data, on every member",
+     .refuted_by = "a member still moves data, or the operation is small",
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
      .find = FindBy<InnerIdle>,
      .advice = {{AnyOrder(),
-                 {{"compare the modes of HCCL_OP_EXPANSION_MODE",
-                   "对比 HCCL_OP_EXPANSION_MODE 的各种模式"},
-                  Check("HCCL_OP_EXPANSION_MODE")},
-                 {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"},
-                  Check("HCCL_BUFFSIZE")}},
+                 {"compare the modes of HCCL_OP_EXPANSION_MODE", Check("HCCL_OP_EXPANSION_MODE")},
+                 {"HCCL_BUFFSIZE above the message", Check("HCCL_BUFFSIZE")}},
                 {CompareNccl()}},
      .thresholds = {&kInnerShare, &kInnerGain}});
 

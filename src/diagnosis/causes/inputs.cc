@@ -14,10 +14,8 @@
 namespace mpa {
 namespace {
 
-constexpr MetricInfo kCastsPerStep{
-    "cast_inputs_per_step",
-    "count",
-    {"{} FP32 inputs a step are cast to half", "每个 step 有 {} 个 FP32 输入被转为半精度"}};
+constexpr MetricInfo kCastsPerStep{"cast_inputs_per_step", "count",
+                                   "{} FP32 inputs a step are cast to half"};
 
 // The kernels of a rank and its copies to the device, in order of start.
 class CastFinder {
@@ -126,31 +124,26 @@ void NoteCasts(const Job& job, Finding& found) {
 }
 
 Advice LoaderAdvice() {
-  return {{If(LoadsItself, {{"load in other processes (num_workers=4 or more)",
-                             "使用独立进程加载（num_workers=4 或更大）"},
-                            MoreOf("DataLoader.num_workers")}),
-           If(LoadsItself,
-              {{"persistent_workers=True"}, SetOption("DataLoader.persistent_workers", true)}),
-           If(UsesWorkers, {{"use more workers (num_workers)", "增加 num_workers"},
-                            MoreOf("DataLoader.num_workers")}),
-           If(UsesWorkers, {{"set prefetch_factor=4 or more", "设置 prefetch_factor=4 或更大"},
-                            MoreOf("DataLoader.prefetch_factor")})}};
+  return {
+      {If(LoadsItself,
+          {"load in other processes (num_workers=4 or more)", MoreOf("DataLoader.num_workers")}),
+       If(LoadsItself,
+          {{"persistent_workers=True"}, SetOption("DataLoader.persistent_workers", true)}),
+       If(UsesWorkers, {"use more workers (num_workers)", MoreOf("DataLoader.num_workers")}),
+       If(UsesWorkers, {"set prefetch_factor=4 or more", MoreOf("DataLoader.prefetch_factor")})}};
 }
 
 Advice CopyAdvice() {
   return {{If(CopiesInUnpinned, {{"pin_memory=True"}, SetOption("DataLoader.pin_memory", true)}),
            If(CopiesAsNeeded,
-              {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
-               SetOption("Tensor.to.non_blocking", true)}),
+              {".to(device, non_blocking=True)", SetOption("Tensor.to.non_blocking", true)}),
            If(CopiesTwiceAsMuch,
-              {{"load in half precision, then .to(device, non_blocking=True)",
-                "以半精度加载，再使用 .to(device, non_blocking=True)"},
+              {"load in half precision, then .to(device, non_blocking=True)",
                Change("inputs", "half precision before the copy, non_blocking=True")}),
-           If(MostlyCopiesOut, {{"copy to the host every n steps", "每 n 个 step 拷回一次"},
-                                Change("copies to the host", "every n steps")}),
            If(MostlyCopiesOut,
-              {{"copy without blocking into pinned tensors, and wait before they are read",
-                "非阻塞拷贝到锁页张量，读取前再同步"},
+              {"copy to the host every n steps", Change("copies to the host", "every n steps")}),
+           If(MostlyCopiesOut,
+              {"copy without blocking into pinned tensors, and wait before they are read",
                Change("copies to the host", "non_blocking=True into pinned tensors")})}};
 }
 

@@ -28,9 +28,8 @@ constexpr Threshold kStallNs{"stall_ns", 2'000'000, 0, kMaxTime,
     kLaunchShare{"share", 0.05, 0, 1,
                  "the device waits for such launches for this share of the step"};
 
-constexpr MetricInfo kTimePerLaunch{
-    "time_per_launch", "ns", {"one launch per {}", "平均每 {} 下发一次"}},
-    kMeanKernel{"mean_kernel", "ns", {"mean kernel {}", "算子平均 {}"}};
+constexpr MetricInfo kTimePerLaunch{"time_per_launch", "ns", "one launch per {}"},
+    kMeanKernel{"mean_kernel", "ns", "mean kernel {}"};
 
 const std::vector<TimeCategory>& DispatchCategories() {
   static const std::vector<TimeCategory> categories = {
@@ -330,8 +329,7 @@ class LaunchCauses : Finder {
 };
 
 AdvicePart MendBreaks() {
-  return If(IsCompiled, {{"find what breaks compiled functions apart (TORCH_LOGS=graph_breaks)",
-                          "查找编译中断的位置（TORCH_LOGS=graph_breaks）"},
+  return If(IsCompiled, {"find what breaks compiled functions apart (TORCH_LOGS=graph_breaks)",
                          Check("breaks of compiled functions", "TORCH_LOGS=graph_breaks")});
 }
 
@@ -339,37 +337,31 @@ AdvicePart MendBreaks() {
 
 const FindingType kHostLaunchBound = Opportunity(
     Area::kHosts, "host.launch_bound", {"framework", "model"},
-    {"the host feeds the device too slowly", "host 下发跟不上设备计算"},
+    "the host feeds the device too slowly",
     {.looked_at =
-         {"runs of kernels that start as soon as they are launched, with the device free before",
-          "下发后立即开始且此前设备空闲的连续算子"},
-     .refuted_by = {"launches are ahead of the device: kernels start when the one before ends",
-                    "下发领先于设备：算子紧接前一个开始"},
+         "runs of kernels that start as soon as they are launched, with the device free before",
+     .refuted_by = "launches are ahead of the device: kernels start when the one before ends",
      .categories = {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann,
                     TimeCategory::kDispatchComm},
      .find = FindBy<LaunchCauses>,
      .advice = {{Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),
-                 If(IsNotCompiled, {{"use fused operators or graphs", "使用融合算子或图模式"},
+                 If(IsNotCompiled, {"use fused operators or graphs",
                                     Change("operators", "fused, or captured as a graph")}),
                  MendBreaks()},
                 {BindProcesses(),
-                 If(IsNotCompiled,
-                    {{"use CUDA graphs or torch.compile", "使用 CUDA graph 或 torch.compile"},
-                     Change("operators", "CUDA graphs or torch.compile")}),
+                 If(IsNotCompiled, {"use CUDA graphs or torch.compile",
+                                    Change("operators", "CUDA graphs or torch.compile")}),
                  MendBreaks()}},
      .thresholds = {&kLaunchGain, &kLaunchRun, &kLaunchShare, &kStallRatio, &kStallNs,
                     &kStallOfLike}});
 
 const FindingVariant kHostStalls{
-    {"single calls of the host stand still", "host 个别调用长时间停顿"},
+    "single calls of the host stand still",
     {{If([](const AdviceFacts& facts) { return !facts.has_stacks; },
-         {{"capture with stacks (with_stack=True), which show what the calls do",
-           "用 with_stack=True 采集，查看这些调用在做什么"},
+         {"capture with stacks (with_stack=True), which show what the calls do",
           Capture({{"with_stack", true}})}),
       If([](const AdviceFacts& facts) { return facts.has_stacks; },
-         {{"see in their stacks what the calls do", "查看调用栈，了解这些调用在做什么"},
-          Check("stacks of the calls")}),
-      {{"capture later steps", "采集更靠后的 step"},
-       Capture({{"skip_first", std::string("more")}})}}}};
+         {"see in their stacks what the calls do", Check("stacks of the calls")}),
+      {"capture later steps", Capture({{"skip_first", std::string("more")}})}}}};
 
 }  // namespace mpa

@@ -26,10 +26,9 @@ constexpr Threshold kLinkSlowShare{
     kPortShare{"port_share", 0.7, 0, 1,
                "ports are slow if the faster operations reach less than this share of their rate"};
 
-constexpr MetricInfo kBandwidthOfLinks{
-    "bandwidth_of_links", "GB/s", {"such links move {}", "同类链路 {}"}},
-    kBandwidthOfOthers{"bandwidth_of_others", "GB/s", {"other links {}", "其他链路 {}"}},
-    kBandwidthOfPorts{"bandwidth_of_ports", "GB/s", {"ports of {}", "端口 {}"}};
+constexpr MetricInfo kBandwidthOfLinks{"bandwidth_of_links", "GB/s", "such links move {}"},
+    kBandwidthOfOthers{"bandwidth_of_others", "GB/s", "other links {}"},
+    kBandwidthOfPorts{"bandwidth_of_ports", "GB/s", "ports of {}"};
 
 class LinkCauses : Finder {
  public:
@@ -318,16 +317,13 @@ class SlowGroups : Finder {
 };
 
 AdvicePart CheckCabling() {
-  return {{"check its cabling and switch ports", "检查线缆和交换机端口"},
-          Check("cabling and switch ports")};
+  return {"check its cabling and switch ports", Check("cabling and switch ports")};
 }
 
 Advice LinkAdvice() {
-  return {{{{"check the state of the link (hccn_tool)", "用 hccn_tool 检查链路状态"},
-            Check("state of the link", "hccn_tool")},
+  return {{{"check the state of the link (hccn_tool)", Check("state of the link", "hccn_tool")},
            CheckCabling()},
-          {{{"check the state of the link (nvidia-smi nvlink, ibstat)",
-             "检查链路状态（nvidia-smi nvlink、ibstat）"},
+          {{"check the state of the link (nvidia-smi nvlink, ibstat)",
             Check("state of the link", "nvidia-smi nvlink")},
            CheckCabling()}};
 }
@@ -341,22 +337,18 @@ void FindSlowLinks(FindingSearch& search) {
 }  // namespace
 
 const FindingType kLinkSlow =
-    Fault(Area::kCommunication, "link.slow", {"communication", "hardware"},
-          {"a link of {} is slow", "{} 的链路慢"},
-          {.looked_at = {"bandwidth of each link compared with others of its kind, or with what"
-                         " such links of the chip can move",
-                         "各链路带宽与同类链路或芯片规格的对比"},
-           .refuted_by = {"all links of the kind are equally fast, the transfers are too small to"
-                          " show bandwidth, or a sender came late",
-                          "同类链路同样快；传输过小；或发送方到达晚"},
-           .problem = {"slow link", "慢链路分析"},
+    Fault(Area::kCommunication, "link.slow", {"communication", "hardware"}, "a link of {} is slow",
+          {.looked_at = "bandwidth of each link compared with others of its kind, or with what"
+                        " such links of the chip can move",
+           .refuted_by = "all links of the kind are equally fast, the transfers are too small to"
+                         " show bandwidth, or a sender came late",
+           .problem = "slow link",
            .needs = {Record::kLinkLimits, Record::kTransfers},
            .find = FindSlowLinks,
            .advice = LinkAdvice(),
            .thresholds = {&kLinkBandwidthRatio, &kLinkLeastBytes, &kLinkSlowShare, &kLinkMembers,
                           &kCardGbs, &kCardShare, &kPortGbs, &kPortShare, &kPortBytes}});
 
-const FindingVariant kLinkSlowBetweenHosts{
-    {"the network between hosts is slow", "主机之间的网络慢"}, LinkAdvice()};
+const FindingVariant kLinkSlowBetweenHosts{"the network between hosts is slow", LinkAdvice()};
 
 }  // namespace mpa

@@ -18,10 +18,8 @@ constexpr Threshold kGraphSteps{"steps", 3, 1, kMaxCalls,
     kGraphRatio{"ratio", 1.5, 1, 1000,
                 "a step without a graph leaves the device idle for this many times as long"};
 
-constexpr MetricInfo kStepsWithoutGraph{
-    "steps_without_graph", "count", {"{} steps without a graph", "{} 个 step 未走图"}},
-    kRequestsWithoutGraph{
-        "requests_without_graph", "count", {"up to {} requests in them", "其中最多 {} 个请求"}};
+constexpr MetricInfo kStepsWithoutGraph{"steps_without_graph", "count", "{} steps without a graph"},
+    kRequestsWithoutGraph{"requests_without_graph", "count", "up to {} requests in them"};
 
 TimeNs FreeTimeOf(const StepPart& step) {
   TimeNs free = 0;
@@ -120,16 +118,12 @@ class MissedGraphs : Finder {
 }  // namespace
 
 const FindingType kHostGraphMissed = Fault(
-    Area::kHosts, "host.graph_missed", {"framework"},
-    {"decode steps run without a captured graph", "部分解码 step 未使用已捕获的图"},
-    {.looked_at = {"decode steps without a launched graph compared with those that launch one",
-                   "解码 step 中下发图与未下发图的对比"},
-     .refuted_by = {"no step runs a graph, or the device is as idle in those that do",
-                    "没有 step 使用图；或使用图的 step 空闲相同"},
+    Area::kHosts, "host.graph_missed", {"framework"}, "decode steps run without a captured graph",
+    {.looked_at = "decode steps without a launched graph compared with those that launch one",
+     .refuted_by = "no step runs a graph, or the device is as idle in those that do",
      .applies = [](const Coverage& job) { return job.decodes_by_graph; },
      .find = FindBy<MissedGraphs>,
-     .advice = {{{{"capture graphs for these batch sizes, up to the largest batch",
-                   "为这些 batch 大小（直至最大 batch）捕获图"},
+     .advice = {{{"capture graphs for these batch sizes, up to the largest batch",
                   Change("sizes of captured graphs", "up to the largest batch")}}},
      .thresholds = {&kGraphSteps, &kGraphRatio}});
 

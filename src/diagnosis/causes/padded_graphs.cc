@@ -16,9 +16,8 @@ namespace {
 constexpr Threshold kPaddedShare{"share", 0.1, 0, 1,
                                  "at least this share of a graph's work is wasted"};
 
-constexpr MetricInfo kPadding{
-    "padding", "share", {"{} of the graphs is padding", "图的 {} 为填充"}},
-    kGraphSize{"graph_size", "count", {"graphs of up to {}", "图的大小最大 {}"}};
+constexpr MetricInfo kPadding{"padding", "share", "{} of the graphs is padding"},
+    kGraphSize{"graph_size", "count", "graphs of up to {}"};
 
 // What kernels take to start does not depend on the batch.
 constexpr TimeNs kStartOfKernel = 2'000;
@@ -136,17 +135,16 @@ class PaddedGraphs : KernelFinder {
 
 }  // namespace
 
-const FindingType kGraphPadding = Fault(
-    Area::kDevices, "graph.padding", {"framework"},
-    {"captured graphs compute for requests that are not there", "图为不存在的请求做了计算"},
-    {.looked_at = {"the size of the graph compared with the batch for which it ran",
-                   "图的大小与实际 batch 的对比"},
-     .refuted_by = {"the batch fills the graph", "batch 填满图"},
-     .needs = {Record::kGraphShapes},
-     .applies = [](const Coverage& job) { return job.decodes_by_graph; },
-     .find = FindBy<PaddedGraphs>,
-     .advice = {{{{"capture graphs of sizes closer to the batches", "捕获与 batch 更接近的图大小"},
-                  Change("sizes of captured graphs", "closer to the batches")}}},
-     .thresholds = {&kPaddedShare}});
+const FindingType kGraphPadding =
+    Fault(Area::kDevices, "graph.padding", {"framework"},
+          "captured graphs compute for requests that are not there",
+          {.looked_at = "the size of the graph compared with the batch for which it ran",
+           .refuted_by = "the batch fills the graph",
+           .needs = {Record::kGraphShapes},
+           .applies = [](const Coverage& job) { return job.decodes_by_graph; },
+           .find = FindBy<PaddedGraphs>,
+           .advice = {{{"capture graphs of sizes closer to the batches",
+                        Change("sizes of captured graphs", "closer to the batches")}}},
+           .thresholds = {&kPaddedShare}});
 
 }  // namespace mpa

@@ -26,7 +26,7 @@ constexpr Threshold kExposedShare{"share", 0.1, 0, 1,
     kZeroCalls{"calls", 20, 1, kMaxCalls,
                "clearing gradients runs at least this many kernels per step"};
 
-constexpr MetricInfo kImbalance{"imbalance", "ratio", {"{} times the mean", "是均值的 {} 倍"}};
+constexpr MetricInfo kImbalance{"imbalance", "ratio", "{} times the mean"};
 
 class PipelineCauses : Finder {
  public:
@@ -287,67 +287,50 @@ class DataParallelCauses : Finder {
 
 }  // namespace
 
-const FindingType kPpStageImbalance =
-    Fault(Area::kBalance, "pp.stage_imbalance", {"model"},
-          {"the pipeline stage of {} has more work", "{} 所在的流水线 stage 负载过重"},
-          {.looked_at = {"time of kernels of all stages, per micro-batch",
-                         "各流水级每个 micro-batch 的算子耗时"},
-           .refuted_by = {"the stages take equally long, or one of them was not captured",
-                          "各流水级耗时相同；或有流水级未采集"},
-           .categories = ComputeCategories(),
-           .needs = {Record::kStages},
-           .applies = HasStages,
-           .find = FindBy<PipelineCauses>,
-           .advice = {{{{"move layers to other stages", "把部分层移到其他 stage"},
-                        Change("layers of the pipeline stages", "even")},
-                       {{"give the stages of embedding and logits fewer layers",
-                         "embedding/logits 所在 stage 少放层"},
-                        Change("layers beside embedding and logits", "fewer")}}},
-           .thresholds = {&kStageRatio}});
+const FindingType kPpStageImbalance = Fault(
+    Area::kBalance, "pp.stage_imbalance", {"model"}, "the pipeline stage of {} has more work",
+    {.looked_at = "time of kernels of all stages, per micro-batch",
+     .refuted_by = "the stages take equally long, or one of them was not captured",
+     .categories = ComputeCategories(),
+     .needs = {Record::kStages},
+     .applies = HasStages,
+     .find = FindBy<PipelineCauses>,
+     .advice = {{{"move layers to other stages", Change("layers of the pipeline stages", "even")},
+                 {"give the stages of embedding and logits fewer layers",
+                  Change("layers beside embedding and logits", "fewer")}}},
+     .thresholds = {&kStageRatio}});
 
 const FindingType kCommExposed = Opportunity(
     Area::kCommunication, "comm.exposed", {"framework", "communication"},
-    {"nothing is computed during the collectives", "集合通信期间没有计算"},
-    {.looked_at = {"collectives of the only captured rank during which nothing is computed",
-                   "唯一采集的卡上没有计算并行的集合通信"},
+    "nothing is computed during the collectives",
+    {.looked_at = "collectives of the only captured rank during which nothing is computed",
      .refuted_by =
-         {"computing runs during them; several ranks distinguish waiting from transferring",
-          "有计算并行；多卡可区分等待与传输"},
+         "computing runs during them; several ranks distinguish waiting from transferring",
      .applies = [](const Coverage& job) { return job.operations && job.ranks == 1; },
      .find = FindBy<DataParallelCauses>,
-     .advice = {{{{"capture all ranks, to see whether they wait or transfer",
-                   "采集所有卡，以区分等待与传输"},
+     .advice = {{{"capture all ranks, to see whether they wait or transfer",
                   Capture({{"ranks", std::string("all")}})},
-                 If(Trains, {{"reduce less often (accumulate gradients) or less data",
-                              "减少通信次数（梯度累积）或数据量"},
+                 If(Trains, {"reduce less often (accumulate gradients) or less data",
                              Change("gradients", "accumulated")}),
-                 If(DoesNotTrain,
-                    {{"exchange less data, or meanwhile compute what does not need it",
-                      "减少通信数据量，或在通信期间计算不依赖它的部分"},
-                     Change("collectives", "less data, or during computing")})}},
+                 If(DoesNotTrain, {"exchange less data, or meanwhile compute what does not need it",
+                                   Change("collectives", "less data, or during computing")})}},
      .thresholds = {&kExposedShare, &kExposedGain}});
 
 const FindingType kCommBroadcast = Opportunity(
     Area::kCommunication, "comm.broadcast", {"model", "framework"},
-    {"buffers of the model are broadcast in every step", "每个 step 广播模型缓冲区"},
-    {.looked_at = {"broadcasts of buffers at the start of each step", "每个 step 开头的缓冲区广播"},
-     .refuted_by = {"they belong to a pipeline or to the optimizer, or occur in only one step",
-                    "属于流水线或优化器；或仅出现在一个 step"},
-     .advice = {{{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
-                   "若各卡缓冲区可以不同，设置 DistributedDataParallel(broadcast_buffers=False)"},
+    "buffers of the model are broadcast in every step",
+    {.looked_at = "broadcasts of buffers at the start of each step",
+     .refuted_by = "they belong to a pipeline or to the optimizer, or occur in only one step",
+     .advice = {{{"DistributedDataParallel(broadcast_buffers=False) if ranks may differ in them",
                   SetOption("DistributedDataParallel.broadcast_buffers", false)}}}});
 
 const FindingType kOpZeroGrad = Opportunity(
-    Area::kDevices, "op.zero_grad", {"model"},
-    {"gradients are filled with zeros one by one", "逐个张量清零梯度"},
-    {.looked_at = {"kernels that fill gradients with zeros, launched by zero_grad",
-                   "zero_grad 下发的清零算子"},
-     .refuted_by = {"few of them, or zeros that the program asked for elsewhere",
-                    "数量很少；或为程序其他处的清零"},
+    Area::kDevices, "op.zero_grad", {"model"}, "gradients are filled with zeros one by one",
+    {.looked_at = "kernels that fill gradients with zeros, launched by zero_grad",
+     .refuted_by = "few of them, or zeros that the program asked for elsewhere",
      .advice = {{If(Trains,
                     {{"zero_grad(set_to_none=True)"}, SetOption("zero_grad.set_to_none", true)}),
-                 If(DoesNotTrain, {{"no zero_grad() without a backward pass",
-                                    "没有反向计算时不要调用 zero_grad()"},
+                 If(DoesNotTrain, {"no zero_grad() without a backward pass",
                                    Change("zero_grad", "none without a backward pass")})}},
      .thresholds = {&kZeroCalls}});
 

@@ -32,10 +32,9 @@ constexpr Threshold kLateClockRatio{"clock_ratio", 0.97, 0, 1,
     kJitterTopShare{"top_share", 0.4, 0, 1,
                     "no rank is the worst in more of the steps than this share"};
 
-constexpr MetricInfo kClockOfPeers{"clock_of_peers", "MHz", {"peers at {}", "其他卡 {}"}},
-    kDifferentRanks{"different_ranks", "count", {"{} different ranks", "{} 个不同的卡"}},
-    kExcessPerStep{
-        "excess_per_step", "ns", {"{} a step more than its peers", "每个 step 比其他卡多 {}"}};
+constexpr MetricInfo kClockOfPeers{"clock_of_peers", "MHz", "peers at {}"},
+    kDifferentRanks{"different_ranks", "count", "{} different ranks"},
+    kExcessPerStep{"excess_per_step", "ns", "{} a step more than its peers"};
 
 class RankCauses : Finder {
  public:
@@ -338,114 +337,88 @@ bool CanCompare(const Job& job, std::size_t ranks) {
 
 namespace {
 
-AdvicePart CheckLoad() {
-  return {{"check the CPU load of the node", "检查该节点 CPU 负载"}, Check("CPU load of the node")};
-}
-AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("card", "another")}; }
+AdvicePart CheckLoad() { return {"check the CPU load of the node", Check("CPU load of the node")}; }
+AdvicePart SwapCard() { return {"swap the card", Change("card", "another")}; }
 
 }  // namespace
 
 const FindingType kRankLateCompute = Fault(
-    Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"},
-    {"kernels run slowly on {}", "{} 计算慢"},
+    Area::kRanks, "rank.late_compute", {"hardware", "operator", "data"}, "kernels run slowly on {}",
     {.looked_at =
-         {"the time of each kind of kernel, step by step, compared with ranks of the same role",
-          "与同角色的卡逐 step 对比各类算子耗时"},
+         "the time of each kind of kernel, step by step, compared with ranks of the same role",
      .refuted_by =
-         {"the peers take as long, or the excess has shapes of its own, which means more work",
-          "其他卡同样耗时；或多出部分的 shape 不同（工作量更大）"},
+         "the peers take as long, or the excess has shapes of its own, which means more work",
      .dimension = Dimension::kComputation,
      .problem = kSlowRankProblem,
      .needs = {Record::kPeers},
      .find = FindBy<RankCauses>,
-     .advice = {{{{"check clock, power and temperature of the device (npu-smi)",
-                   "用 npu-smi 检查该卡频率、功耗和温度"},
+     .advice = {{{"check clock, power and temperature of the device (npu-smi)",
                   Check("clock, power and temperature of the device", "npu-smi")},
                  SwapCard()},
-                {{{"check clock, power and temperature of the device (nvidia-smi)",
-                   "用 nvidia-smi 检查该卡频率、功耗和温度"},
+                {{"check clock, power and temperature of the device (nvidia-smi)",
                   Check("clock, power and temperature of the device", "nvidia-smi")},
                  SwapCard()}},
      .thresholds = {&kLateClockRatio}});
 
 const FindingType kRankLateHost = Fault(
-    Area::kRanks, "rank.late_host", {"platform", "framework"},
-    {"the host launches late on {}", "{} 的 host 下发慢"},
+    Area::kRanks, "rank.late_host", {"platform", "framework"}, "the host launches late on {}",
     {.looked_at =
-         {"host work by class, and how long the others wait, compared with ranks of the same role",
-          "与同角色的卡对比 host 各类工作及其他卡的等待"},
+         "host work by class, and how long the others wait, compared with ranks of the same role",
      .refuted_by =
-         {"the peers' hosts take as long, or the device was still busy when the launch came",
-          "其他卡的 host 同样耗时；或下发时设备仍在忙"},
+         "the peers' hosts take as long, or the device was still busy when the launch came",
      .dimension = Dimension::kSchedule,
      .problem = kSlowRankProblem,
      .needs = {Record::kPeers},
-     .advice = {{CheckLoad(),
-                 Setting({"CPU_AFFINITY_CONF=2 on all ranks", "所有卡设置 CPU_AFFINITY_CONF=2"},
-                         "CPU_AFFINITY_CONF", "2"),
+     .advice = {{CheckLoad(), Setting("CPU_AFFINITY_CONF=2 on all ranks", "CPU_AFFINITY_CONF", "2"),
                  KeepOthersOff()},
                 {CheckLoad(), BindProcesses()}},
      .take_advice_from = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
 const FindingType kRankLateInput = Fault(
-    Area::kRanks, "rank.late_input", {"data"}, {"input arrives late on {}", "{} 等待输入数据"},
+    Area::kRanks, "rank.late_input", {"data"}, "input arrives late on {}",
     {.looked_at =
-         {"time of the data loader and of copies to the device, compared with ranks of the same"
-          " role",
-          "与同角色的卡对比数据加载和拷入耗时"},
-     .refuted_by = {"the peers load and copy for as long", "其他卡的加载和拷贝同样耗时"},
+         "time of the data loader and of copies to the device, compared with ranks of the same"
+         " role",
+     .refuted_by = "the peers load and copy for as long",
      .dimension = Dimension::kSchedule,
      .problem = kSlowRankProblem,
      .categories = {TimeCategory::kDataLoader, TimeCategory::kHostCopy},
      .needs = {Record::kPeers},
-     .advice = {{{{"check the storage of that node and the sizes of its shards",
-                   "检查该节点存储和数据分片大小"},
+     .advice = {{{"check the storage of that node and the sizes of its shards",
                   Check("storage of the node and sizes of its shards")},
-                 {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}},
+                 {"use more workers", MoreOf("DataLoader.num_workers")}}},
      .take_advice_from = {&kHostCompile, &kHostAclop, &kHostMemory, &kHostSync, &kHostH2d}});
 
 const FindingType kRankJitter = Fault(
-    Area::kRanks, "rank.jitter", {"platform", "framework"},
-    {"a different rank stalls in each step", "每个 step 由不同的卡拖慢"},
-    {.looked_at = {"the slowest rank of each step, and its excess over the second",
-                   "每个 step 最慢的卡及其超出第二名的时间"},
+    Area::kRanks, "rank.jitter", {"platform", "framework"}, "a different rank stalls in each step",
+    {.looked_at = "the slowest rank of each step, and its excess over the second",
      .refuted_by =
-         {"one rank is the slowest in most steps, or there are too few steps to show a pattern",
-          "多数 step 由同一张卡最慢；或 step 过少"},
+         "one rank is the slowest in most steps, or there are too few steps to show a pattern",
      .problem = kSlowRankProblem,
      .applies =
          [](const Coverage& job) {
            return job.compares && job.steps >= job.thresholds[kJitterSteps];
          },
-     .advice = {{{{"collect garbage on all ranks together (gc.freeze)",
-                   "所有卡同时垃圾回收（gc.freeze）"},
+     .advice = {{{"collect garbage on all ranks together (gc.freeze)",
                   Change("garbage collection", "every n steps on all ranks together")},
-                 {{"check CPU load and storage", "检查 CPU 负载和共享存储"},
-                  Check("CPU load and shared storage")}}},
+                 {"check CPU load and storage", Check("CPU load and shared storage")}}},
      .thresholds = {&kJitterSteps, &kJitterRanks, &kJitterShare, &kJitterTopShare}});
 
-const FindingType kDataImbalance = Fault(
-    Area::kBalance, "data.imbalance", {"data"}, {"the batches of {} are larger", "{} 的数据量更大"},
-    {.looked_at = {"kernels whose shapes only this rank has, as a share of its excess",
-                   "只在该卡出现的 shape 的算子占多出时间的比例"},
-     .refuted_by = {"the excess has the same shapes as the peers, so the kernels are slow",
-                    "多出部分的 shape 与其他卡相同（算子慢）"},
-     .needs = {Record::kShapesOfRanks},
-     .advice = {{{{"sort or pack samples by length", "按长度排序或打包样本"},
-                  Change("samples", "sorted or packed by length")},
-                 {{"balance the tokens of the ranks", "均衡各卡的 token 数"},
-                  Change("tokens of the ranks", "even")}}}});
+const FindingType kDataImbalance =
+    Fault(Area::kBalance, "data.imbalance", {"data"}, "the batches of {} are larger",
+          {.looked_at = "kernels whose shapes only this rank has, as a share of its excess",
+           .refuted_by = "the excess has the same shapes as the peers, so the kernels are slow",
+           .needs = {Record::kShapesOfRanks},
+           .advice = {
+               {{"sort or pack samples by length", Change("samples", "sorted or packed by length")},
+                {"balance the tokens of the ranks", Change("tokens of the ranks", "even")}}}});
 
 const FindingType kEpImbalance = Fault(
-    Area::kBalance, "ep.imbalance", {"model"},
-    {"the experts of {} get more tokens", "{} 的专家分到的 token 过多"},
-    {.looked_at = {"grouped products whose shapes only this rank has, as a share of its excess",
-                   "只在该卡出现的分组矩阵乘 shape 占多出时间的比例"},
-     .refuted_by = {"the shapes are those of the peers, so the kernels are slow",
-                    "shape 与其他卡相同（算子慢）"},
+    Area::kBalance, "ep.imbalance", {"model"}, "the experts of {} get more tokens",
+    {.looked_at = "grouped products whose shapes only this rank has, as a share of its excess",
+     .refuted_by = "the shapes are those of the peers, so the kernels are slow",
      .needs = {Record::kShapesOfRanks},
-     .advice = {{{{"balance the experts: auxiliary loss, capacity, placement or replicas",
-                   "均衡专家负载：辅助损失、容量上限、专家放置或副本"},
+     .advice = {{{"balance the experts: auxiliary loss, capacity, placement or replicas",
                   Change("tokens of the experts",
                          "auxiliary loss, capacity, placement or replicas")}}},
      .thresholds = {&kForeignShare}});

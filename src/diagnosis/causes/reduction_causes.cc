@@ -20,7 +20,7 @@ namespace {
 constexpr Threshold kOverlapShare{"gain", 0.65, 0, 1,
                                   "a good schedule hides at most this share of the transfers"};
 
-constexpr MetricInfo kOverlapped{"overlapped", "share", {"{} overlapped", "已重叠 {}"}};
+constexpr MetricInfo kOverlapped{"overlapped", "share", "{} overlapped"};
 
 class ReductionCauses : Finder {
  public:
@@ -223,38 +223,29 @@ class ReductionCauses : Finder {
 
 const FindingType kCommNotOverlapped = Opportunity(
     Area::kCommunication, "comm.not_overlapped", {"framework", "model"},
-    {"transfers could overlap computing", "通信可以与计算重叠"},
+    "transfers could overlap computing",
     {.looked_at =
-         {"transfers of reductions during which no kernel runs, and what could run meanwhile",
-          "没有计算并行的规约传输，以及可并行的计算"},
-     .refuted_by = {"what is computed next needs the result, or computing already runs meanwhile",
-                    "后续计算依赖其结果；或已与计算重叠"},
+         "transfers of reductions during which no kernel runs, and what could run meanwhile",
+     .refuted_by = "what is computed next needs the result, or computing already runs meanwhile",
      .applies = [](const Coverage& job) { return job.operations && !job.serves; },
      .find = FindBy<ReductionCauses>,
-     .advice = {{If(Trains, {{"overlap gradient reduction with the backward pass",
-                              "梯度规约与反向计算重叠"},
+     .advice = {{If(Trains, {"overlap gradient reduction with the backward pass",
                              Change("gradient reduction", "during the backward pass")}),
-                 If(Trains,
-                    {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}),
-                 If(DoesNotTrain, {{"meanwhile compute what does not need the transfers",
-                                    "在通信期间计算不依赖它的部分"},
+                 If(Trains, {"tune bucket sizes", Change("bucket size", "tuned")}),
+                 If(DoesNotTrain, {"meanwhile compute what does not need the transfers",
                                    Change("collectives", "beside computing")})}},
      .thresholds = {&kOverlapShare, &kBesideNs, &kAloneShare}});
 
 const FindingType kCommSmall = Opportunity(
-    Area::kCommunication, "comm.small", {"model", "framework"},
-    {"many collectives are small", "小包集合通信过多"},
-    {.looked_at = {"the number of operations that take a multiple of the time their data needs",
-                   "耗时为数据传输数倍的通信占比"},
-     .refuted_by = {"large messages, or few operations", "消息大；或次数少"},
-     .problem = {"Packet Analysis", "包分析"},
+    Area::kCommunication, "comm.small", {"model", "framework"}, "many collectives are small",
+    {.looked_at = "the number of operations that take a multiple of the time their data needs",
+     .refuted_by = "large messages, or few operations",
+     .problem = "Packet Analysis",
      .needs = {Record::kSizes},
-     .advice =
-         {{If(Trains, {{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")}),
-           If(Trains, {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}),
-           If(DoesNotTrain, {{"join what is sent at the same time into one collective",
-                              "将同一时刻的通信合并为一个集合通信"},
-                             Change("small collectives", "joined")})}},
+     .advice = {{If(Trains, {"use larger buckets", Change("bucket size", "larger")}),
+                 If(Trains, {"accumulate gradients", Change("gradients", "accumulated")}),
+                 If(DoesNotTrain, {"join what is sent at the same time into one collective",
+                                   Change("small collectives", "joined")})}},
      .thresholds = {&kSmallLatencyRatio, &kSmallCountShare, &kSmallCalls, &kSmallBytes,
                     &kSmallVectorGain, &kBucketCalls}});
 

@@ -16,7 +16,7 @@ constexpr Threshold kReformulateShare{"share", 0.01, 0, 1,
                                       "kernels of a type take at least this share of the step"},
     kReformulateGain{"gain", 0.5, 0, 1, "another formulation removes this share of their time"};
 
-AdvicePart Instead(Wording text, std::string_view subject, std::string_view to) {
+AdvicePart Instead(std::string_view text, std::string_view subject, std::string_view to) {
   return {text, Change(subject, to)};
 }
 
@@ -29,21 +29,16 @@ struct Formulation {
 
 const std::vector<Formulation>& Formulations() {
   static const Advice mask{
-      {Instead({"multiply by the mask, or add what the mask selects, instead of assigning by it",
-                "用掩码做乘加，代替按掩码赋值"},
+      {Instead("multiply by the mask, or add what the mask selects, instead of assigning by it",
                "assignment by index or mask", "products and sums with the mask")}};
   static const Advice positions{
-      {Instead({"keep the mask and multiply by it instead of listing its positions",
-                "保留掩码并做乘法，不要求出其位置"},
+      {Instead("keep the mask and multiply by it instead of listing its positions",
                "positions of a mask", "products with the mask")}};
-  static const Advice rows{{Instead({"select whole rows (index_select) instead of single elements",
-                                     "用 index_select 按整行读取，代替逐元素读取"},
+  static const Advice rows{{Instead("select whole rows (index_select) instead of single elements",
                                     "gather", "index_select")}};
-  static const Advice blend{{Instead({"blend with the mask (torch.lerp) instead of torch.where",
-                                      "用 torch.lerp 按掩码混合，代替 torch.where"},
+  static const Advice blend{{Instead("blend with the mask (torch.lerp) instead of torch.where",
                                      "torch.where", "torch.lerp")}};
-  static const Advice repeat{{Instead({"repeat along the first dimension: move it there and back",
-                                       "把要重复的维度换到第 0 维，重复后再换回"},
+  static const Advice repeat{{Instead("repeat along the first dimension: move it there and back",
                                       "repeat_interleave", "along the first dimension")}};
   static const std::vector<Formulation> all = {
       {"IndexPut", {{}, mask}},          {"IndexPutV2", {{}, mask}},
@@ -95,17 +90,14 @@ class ReformulatedKernels : KernelFinder {
 
 const FindingType kOpReformulate = Opportunity(
     Area::kDevices, "op.reformulate", {"model"},
-    {"vector cores are slow at an operator that has a faster formulation",
-     "vector 核上的低效算子有更快的写法"},
-    {.looked_at = {"the type and the core of kernels: those that read or write single elements on"
-                   " vector cores alone",
-                   "算子类型和核类型：在 vector 核上逐元素读写"},
-     .refuted_by = {"they take a small share of the step, or run on other cores",
-                    "占 step 比例很小；或运行在其他核上"},
+    "vector cores are slow at an operator that has a faster formulation",
+    {.looked_at = "the type and the core of kernels: those that read or write single elements on"
+                  " vector cores alone",
+     .refuted_by = "they take a small share of the step, or run on other cores",
      .categories = ComputeCategories(),
      .npu_alone = true,
      .find = FindBy<ReformulatedKernels>,
-     .advice = {{{{"compute with a mask instead of positions", "用掩码计算，代替按位置读写"},
+     .advice = {{{"compute with a mask instead of positions",
                   Change("operators that index", "products and sums with a mask")}}},
      .thresholds = {&kReformulateShare, &kReformulateGain}});
 

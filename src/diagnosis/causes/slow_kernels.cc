@@ -19,11 +19,9 @@ constexpr Threshold kSlowShare{"share", 0.02, 0, 1,
     kSlowKernelNs{"least_ns", 20'000, 0, kMaxTime,
                   "shorter kernels spend most of their time on starting"};
 
-constexpr MetricInfo kUseOfChip{
-    "use_of_chip", "share", {"{} of what the chip can do", "达到芯片能力的 {}"}};
+constexpr MetricInfo kUseOfChip{"use_of_chip", "share", "{} of what the chip can do"};
 
-constexpr MetricInfo kCacheHits{
-    "l2_hit_rate", "share", {"{} of their requests hit the L2 cache", "访存请求的 L2 命中率 {}"}};
+constexpr MetricInfo kCacheHits{"l2_hit_rate", "share", "{} of their requests hit the L2 cache"};
 
 class SlowKernels : KernelFinder {
  public:
@@ -115,32 +113,27 @@ class SlowKernels : KernelFinder {
 };
 
 AdvicePart FittingShapes() {
-  return {{"use shapes in multiples of 16 or 128", "shape 取 16 或 128 的倍数"},
-          Change("shapes", "multiples of 16 or 128")};
+  return {"use shapes in multiples of 16 or 128", Change("shapes", "multiples of 16 or 128")};
 }
 
 AdvicePart TuneTiling() {
-  return {{"tune the tiling (AOE)", "AOE 调优 tiling"}, Check("tiling of the operator", "AOE")};
+  return {"tune the tiling (AOE)", Check("tiling of the operator", "AOE")};
 }
 
 }  // namespace
 
 const FindingVariant kOpSlowOnVectorCores = {
-    {"matrix products run on vector cores", "矩阵乘运行在 vector 核上"},
-    {{{{"give them shapes and types of the cube cores (fp16 or bf16, multiples of 16)",
-        "使用 cube 核支持的 shape 和类型（fp16 或 bf16，16 的倍数）"},
+    "matrix products run on vector cores",
+    {{{"give them shapes and types of the cube cores (fp16 or bf16, multiples of 16)",
        Change("matrix products", "shapes and types of the cube cores")},
       TuneTiling()}}};
 
 const FindingType kOpSlow = Opportunity(
-    Area::kDevices, "op.slow", {"operator", "model"},
-    {"kernels run far below the chip's limit", "算子远低于芯片能力"},
-    {.looked_at = {"time of products and of element-wise kernels compared with what the chip's"
-                   " cores and memory need for their tensors",
-                   "矩阵乘和逐元素算子耗时与芯片算力、带宽下限的对比"},
+    Area::kDevices, "op.slow", {"operator", "model"}, "kernels run far below the chip's limit",
+    {.looked_at = "time of products and of element-wise kernels compared with what the chip's"
+                  " cores and memory need for their tensors",
      .refuted_by =
-         {"kernels reach half of that, are too short, or have a finding of their own (FP32)",
-          "达到一半以上；过短；或另有原因（FP32）"},
+         "kernels reach half of that, are too short, or have a finding of their own (FP32)",
      .categories = ComputeCategories(),
      .needs = {Record::kShapes, Record::kTensors, Record::kMemoryLimits},
      .find = FindBy<SlowKernels>,

@@ -189,8 +189,7 @@ void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure&
 }
 
 const FindingVariant kCommSmallOnTheWay{
-    .advice = {{Setting({"HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)",
-                         "HCCL_OP_EXPANSION_MODE=AIV（由 Vector 核启动，时延更低）"},
+    .advice = {{Setting("HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)",
                         "HCCL_OP_EXPANSION_MODE", "AIV")},
                {CompareNccl()}}};
 

@@ -13,8 +13,7 @@ constexpr Threshold kOptimizerShare{"share", 0.03, 0, 1,
     kOptimizerLaunches{"launches", 50, 1, kMaxCalls, "it launches more kernels per step than this"},
     kOptimizerGain{"gain", 0.6, 0, 1, "a fix removes this share of its time"};
 
-constexpr MetricInfo kLaunchesPerStep{
-    "launches_per_step", "count", {"{} launches a step", "每个 step 下发 {} 次"}};
+constexpr MetricInfo kLaunchesPerStep{"launches_per_step", "count", "{} launches a step"};
 
 class SmallUpdates : KernelFinder {
  public:
@@ -59,22 +58,17 @@ class SmallUpdates : KernelFinder {
 }  // namespace
 
 const FindingType kOpOptimizer = Opportunity(
-    Area::kDevices, "op.optimizer", {"model"},
-    {"the optimizer runs in many small kernels", "优化器由大量小算子组成"},
-    {.looked_at = {"kernels that the optimizer's step launches: how many, and their time",
-                   "优化器 step 下发的算子数量和耗时"},
-     .refuted_by = {"a fused optimizer: few kernels; no backward pass",
-                    "已融合：算子很少；没有反向计算"},
+    Area::kDevices, "op.optimizer", {"model"}, "the optimizer runs in many small kernels",
+    {.looked_at = "kernels that the optimizer's step launches: how many, and their time",
+     .refuted_by = "a fused optimizer: few kernels; no backward pass",
      .problem = kFusibleProblem,
      .categories = ComputeCategories(),
      .find = FindBy<SmallUpdates>,
-     .advice = {{{{"use torch_npu.optim.NpuFusedAdamW or the like",
-                   "使用 torch_npu.optim.NpuFusedAdamW 等融合优化器"},
+     .advice = {{{"use torch_npu.optim.NpuFusedAdamW or the like",
                   Change("optimizer", "torch_npu.optim.NpuFused*")},
-                 {{"clip with its clip_grad_norm_fused_", "用其 clip_grad_norm_fused_ 裁剪梯度"},
+                 {"clip with its clip_grad_norm_fused_",
                   Change("clipping of gradients", "clip_grad_norm_fused_")}},
-                {{{"fused=True in the optimizer", "优化器设置 fused=True"},
-                  SetOption("optimizer.fused", true)}}},
+                {{"fused=True in the optimizer", SetOption("optimizer.fused", true)}}},
      .thresholds = {&kOptimizerShare, &kOptimizerLaunches, &kOptimizerGain}});
 
 }  // namespace mpa

@@ -29,11 +29,10 @@ constexpr Threshold kOddRatio{
     kBufferReach{"reach", 8, 1, 1e6,
                  "they are compared with messages down to one in this many of it"};
 
-constexpr MetricInfo kBeyondUsual{
-    "beyond_usual", "ratio", {"{} times the usual time", "是通常耗时的 {} 倍"}},
-    kBandwidthBelow{"bandwidth_below", "GB/s", {"smaller ones {}", "较小的消息 {}"}},
-    kBandwidthAligned{"bandwidth_aligned", "GB/s", {"aligned ones {}", "对齐时 {}"}},
-    kBandwidthAlone{"bandwidth_alone", "GB/s", {"alone {}", "单独时 {}"}};
+constexpr MetricInfo kBeyondUsual{"beyond_usual", "ratio", "{} times the usual time"},
+    kBandwidthBelow{"bandwidth_below", "GB/s", "smaller ones {}"},
+    kBandwidthAligned{"bandwidth_aligned", "GB/s", "aligned ones {}"},
+    kBandwidthAlone{"bandwidth_alone", "GB/s", "alone {}"};
 
 class TransferCauses : Finder {
  public:
@@ -264,66 +263,53 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
 
 const FindingType kCommUnaligned = Opportunity(
     Area::kCommunication, "comm.unaligned", {"framework"},
-    {"message sizes are not multiples of 512 bytes", "通信数据未按 512 字节对齐"},
-    {.looked_at = {"bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with"
-                   " others of the transport",
-                   "非 512 字节倍数的任务与同类其他任务的带宽"},
-     .refuted_by = {"both are equally fast, or the sizes are not comparable",
-                    "两者同样快；或大小相差过多"},
-     .problem = {"Byte Alignment Analysis", "字节对齐分析"},
+    "message sizes are not multiples of 512 bytes",
+    {.looked_at = "bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with"
+                  " others of the transport",
+     .refuted_by = "both are equally fast, or the sizes are not comparable",
+     .problem = "Byte Alignment Analysis",
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
      .find = FindBy<TransferCauses>,
-     .advice = {{If(Trains, {{"pad the buckets to multiples of 512 bytes",
-                              "将 bucket 补齐到 512 字节的整数倍"},
+     .advice = {{If(Trains, {"pad the buckets to multiples of 512 bytes",
                              Change("buckets", "multiples of 512 bytes")}),
-                 If(DoesNotTrain, {{"pad what is sent to multiples of 512 bytes",
-                                    "将通信数据补齐到 512 字节的整数倍"},
+                 If(DoesNotTrain, {"pad what is sent to multiples of 512 bytes",
                                    Change("messages", "multiples of 512 bytes")})}},
      .thresholds = {&kOddRatio}});
 
 const FindingType kCommContention = Opportunity(
-    Area::kCommunication, "comm.contention", {"framework"},
-    {"computing slows concurrent transfers", "计算与通信争用带宽"},
-    {.looked_at = {"bandwidth of tasks during computing, and of those without",
-                   "有无计算并行时任务的带宽"},
-     .refuted_by = {"both are equally fast", "两者同样快"},
-     .problem = {"Bandwidth Contention Analysis", "带宽分析"},
+    Area::kCommunication, "comm.contention", {"framework"}, "computing slows concurrent transfers",
+    {.looked_at = "bandwidth of tasks during computing, and of those without",
+     .refuted_by = "both are equally fast",
+     .problem = "Bandwidth Contention Analysis",
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
-     .advice = {{{{"compare the step with and without the overlap, and keep the faster one",
-                   "对比开启和关闭重叠时的 step 耗时，取更短者"},
+     .advice = {{{"compare the step with and without the overlap, and keep the faster one",
                   Check("the step with and without the overlap")}}},
      .thresholds = {&kBesideRatio}});
 
 const FindingType kCommRetransmit = Fault(
     Area::kCommunication, "comm.retransmit", {"hardware", "communication"},
-    {"transfers of {} time out", "{} 的传输超时重传"},
-    {.looked_at = {"RDMA tasks that take many times the usual time for their size",
-                   "耗时为通常数倍的 RDMA 任务"},
-     .refuted_by = {"all members of the operation take equally long: they wait for a late rank",
-                    "所有成员同样长：在等迟到的卡"},
-     .problem = {"Communication Retransmission Analysis", "通信重传分析"},
+    "transfers of {} time out",
+    {.looked_at = "RDMA tasks that take many times the usual time for their size",
+     .refuted_by = "all members of the operation take equally long: they wait for a late rank",
+     .problem = "Communication Retransmission Analysis",
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
-     .advice = {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
+     .advice = {{{"check optics and PFC/ECN of the network",
                   Check("optics and PFC/ECN of the network", "hccn_tool")},
-                 {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"},
-                  Check("HCCL_RDMA_TIMEOUT")}},
-                {{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
+                 {"check HCCL_RDMA_TIMEOUT", Check("HCCL_RDMA_TIMEOUT")}},
+                {{"check optics and PFC/ECN of the network",
                   Check("optics and PFC/ECN of the network", "ibstat")}}},
      .thresholds = {&kRetransmitRatio}});
 
 const FindingType kCommBuffer = Opportunity(
-    Area::kCommunication, "comm.buffer", {"framework"},
-    {"messages exceed the buffer of HCCL", "消息超过 HCCL 缓冲区"},
-    {.looked_at = {"bandwidth of messages above HCCL_BUFFSIZE compared with smaller ones",
-                   "大于 HCCL_BUFFSIZE 的消息与较小消息的带宽"},
-     .refuted_by = {"both are equally fast, or the messages fit", "两者同样快；或消息未超过缓冲区"},
+    Area::kCommunication, "comm.buffer", {"framework"}, "messages exceed the buffer of HCCL",
+    {.looked_at = "bandwidth of messages above HCCL_BUFFSIZE compared with smaller ones",
+     .refuted_by = "both are equally fast, or the messages fit",
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
-     .advice = {{{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)",
-                   "增大 HCCL_BUFFSIZE（每个通信域占用两倍显存）"},
+     .advice = {{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)",
                   Change("HCCL_BUFFSIZE", "above the message")}}},
      .thresholds = {&kBufferBytes, &kBufferRatio, &kBufferReach}});
 

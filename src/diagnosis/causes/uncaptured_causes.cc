@@ -18,13 +18,9 @@
 namespace mpa {
 namespace {
 
-constexpr MetricInfo kLateBy{
-    "late_by", "ns", {"arrived {} after the second-to-last rank", "比倒数第二个到达的卡晚 {}"}},
-    kLateByCaptured{
-        "late_by_captured", "ns", {"arrived {} after the captured ranks", "比已采集的卡晚 {}"}},
-    kLateByBeforeLast{"late_by_before_last",
-                      "ns",
-                      {"arrived {} after the ranks before it", "比更早到达的卡晚 {}"}};
+constexpr MetricInfo kLateBy{"late_by", "ns", "arrived {} after the second-to-last rank"},
+    kLateByCaptured{"late_by_captured", "ns", "arrived {} after the captured ranks"},
+    kLateByBeforeLast{"late_by_before_last", "ns", "arrived {} after the ranks before it"};
 
 struct LateUncaptured {
   std::vector<RankId> ranks;
@@ -204,7 +200,7 @@ void ExplainUncaptured(const Job& job, const Finding& finding, FindingChain& cha
 
 namespace {
 
-AdvicePart CaptureThatRank(Fits fits, Wording text,
+AdvicePart CaptureThatRank(Fits fits, std::string_view text,
                            std::vector<std::pair<std::string_view, Action::Value>> options) {
   return If(fits, {text, Capture(std::move(options), true)});
 }
@@ -219,36 +215,30 @@ bool LacksPart(const AdviceFacts& facts) { return facts.absent.contains(RankStat
 
 // What to do about ranks that were captured, or may have been.
 AdvicePart AnalyseThatRank() {
-  return If(IsLeftOut, {{"analyse that rank, too (--rank_list)", "分析时加入该卡（--rank_list）"},
+  return If(IsLeftOut, {"analyse that rank, too (--rank_list)",
                         {"analyse", {{"option", std::string("rank_list")}}, true}});
 }
 AdvicePart RepairThatRank() {
   return If(IsDamaged,
-            {{"copy or parse the capture of that rank again; 'msprof-analyze check' says what is"
-              " wrong",
-              "重新拷贝或解析该卡的数据；msprof-analyze check 会说明问题"},
+            {"copy or parse the capture of that rank again; 'msprof-analyze check' says what is"
+             " wrong",
              Check("capture", "msprof-analyze check")});
 }
 AdvicePart RunThatShard() {
-  return If(LacksPart,
-            {{"run the shard of that rank, then merge again", "运行该卡所在的分片，然后重新合并"},
-             {"merge", {}, true}});
+  return If(LacksPart, {"run the shard of that rank, then merge again", {"merge", {}, true}});
 }
 
-constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及其节点"},
-    kThatRankAndSteps{"capture that rank and its node, 3 steps or more (warmup=1, active=3)",
-                      "采集该卡及其节点，至少 3 个 step（warmup=1, active=3）"};
+constexpr std::string_view
+    kThatRank = "capture that rank and its node",
+    kThatRankAndSteps = "capture that rank and its node, 3 steps or more (warmup=1, active=3)";
 
 }  // namespace
 
 const FindingType kRankLate = Fault(
-    Area::kRanks, "rank.late", {"platform"}, {"collectives wait for {}", "集合通信等待 {}"},
-    {.looked_at = {"when each member came to a collective: the peers that captured ranks waited"
-                   " for, or the last arrival",
-                   "各成员到达集合通信的时间：被等待的对端或最后到达者"},
-     .refuted_by =
-         {"a captured rank came last, or data still moved while the others seemed to wait",
-          "最后到达的是已采集的卡；或等待期间仍在传输"},
+    Area::kRanks, "rank.late", {"platform"}, "collectives wait for {}",
+    {.looked_at = "when each member came to a collective: the peers that captured ranks waited"
+                  " for, or the last arrival",
+     .refuted_by = "a captured rank came last, or data still moved while the others seemed to wait",
      .problem = kSlowRankProblem,
      .applies = HasOperations,
      .find = FindBy<UncapturedCauses>,

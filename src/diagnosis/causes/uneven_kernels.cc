@@ -25,10 +25,7 @@ constexpr Threshold kVarianceShare{"share", 0.02, 0, 1,
                     "equal kernels are steady if their upper quartile takes at most this many"
                     " times the lower one: then a single one stands out"};
 
-constexpr MetricInfo kLongest{
-    "longest",
-    "ratio",
-    {"one takes {} times the median of its equals", "最长者是同类中位数的 {} 倍"}};
+constexpr MetricInfo kLongest{"longest", "ratio", "one takes {} times the median of its equals"};
 
 class UnevenKernels : KernelFinder {
  public:
@@ -198,21 +195,17 @@ class UnevenKernels : KernelFinder {
 
 }  // namespace
 
-const FindingType kOpVariance =
-    Fault(Area::kDevices, "op.variance", {"operator", "hardware"},
-          {"equal kernels take different times", "相同算子耗时波动大"},
-          {.looked_at = {"kernels of equal shapes in one step; and kernels whose neighbours on both"
-                         " sides are of the same kinds and take equally long",
-                         "同一 step 内 shape 相同的算子；前后算子种类相同且耗时相同的算子"},
-           .refuted_by = {"shapes that differ, neighbours that take longer as well (larger"
-                          " tensors), neighbours of other kinds, a collective at the same time",
-                          "shape 不同；相邻算子同样变长（张量更大）；前后种类不同；与集合通信并行"},
-           .categories = ComputeCategories(),
-           .needs = {Record::kShapes},
-           .find = FindBy<UnevenKernels>,
-           .advice = {{{{"compare the slow ones in the timeline: contention, cache, clock",
-                         "在时间线上对比慢的算子：资源竞争、缓存、频率"},
-                        Check("contention, cache and clock while the slow ones run")}}},
-           .thresholds = {&kVarianceShare, &kVarianceRatio, &kVarianceCalls, &kVarianceSteady}});
+const FindingType kOpVariance = Fault(
+    Area::kDevices, "op.variance", {"operator", "hardware"}, "equal kernels take different times",
+    {.looked_at = "kernels of equal shapes in one step; and kernels whose neighbours on both"
+                  " sides are of the same kinds and take equally long",
+     .refuted_by = "shapes that differ, neighbours that take longer as well (larger"
+                   " tensors), neighbours of other kinds, a collective at the same time",
+     .categories = ComputeCategories(),
+     .needs = {Record::kShapes},
+     .find = FindBy<UnevenKernels>,
+     .advice = {{{"compare the slow ones in the timeline: contention, cache, clock",
+                  Check("contention, cache and clock while the slow ones run")}}},
+     .thresholds = {&kVarianceShare, &kVarianceRatio, &kVarianceCalls, &kVarianceSteady}});
 
 }  // namespace mpa

@@ -38,16 +38,12 @@ const std::vector<Variable>& Variables() {
       {.name = "HCCL_DETERMINISTIC",
        .must_agree = true,
        .is_finding = true,
-       .advice = {"HCCL_DETERMINISTIC=false unless results must repeat",
-                  "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
+       .advice = "HCCL_DETERMINISTIC=false unless results must repeat",
        .better = "false",
        .serves = {&kCommInner, &kCommNotOverlapped}},
-      {.name = "ACLNN_CACHE_LIMIT",
-       .advice = {"unset ACLNN_CACHE_LIMIT (10000 is its default)",
-                  "取消 ACLNN_CACHE_LIMIT（默认 10000）"}},
+      {.name = "ACLNN_CACHE_LIMIT", .advice = "unset ACLNN_CACHE_LIMIT (10000 is its default)"},
       {.name = "PYTORCH_NPU_ALLOC_CONF",
-       .advice = {"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
-                  "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
+       .advice = "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
        .better = "expandable_segments:True",
        .serves = {&kHostMemory}},
       {.name = "HCCL_BUFFSIZE", .must_agree = true, .serves = {&kCommBuffer, &kCommInner}},
@@ -88,9 +84,9 @@ bool IsPoor(const Variable& variable, const Settings& settings) {
   return CostsTime(variable.name, settings);
 }
 
-Wording CostsOf(const Variable& variable) {
+std::string_view CostsOf(const Variable& variable) {
   const CostlySetting* known = CostlySettingNamed(variable.name);
-  return known == nullptr ? Wording{} : Wording{known->costs, known->costs_chinese};
+  return known == nullptr ? "" : known->costs;
 }
 
 bool IsDone(std::string_view variable, std::string_view value, const Settings& settings) {
@@ -150,8 +146,10 @@ std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& 
     if (by_value.size() == 1) text = by_value.begin()->first;
     if (by_value.size() == 1) continue;
     for (const auto& [value, of_value] : by_value) {
-      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", value.empty() ? "none" : value,
-                          RankList(of_value).Text());
+      // Programs read it.
+      text += fmt::format("{}{} ({} {})", text.empty() ? "" : ", ", value.empty() ? "none" : value,
+                          of_value.size() == 1 ? "rank" : "ranks",
+                          RankList(of_value).Names(RankList::kAllRuns));
     }
   }
   return settings;

@@ -37,16 +37,16 @@ std::string ValueText(const Metric& metric) {
 
 }  // namespace
 
-std::string MetricText(const Metric& metric, Language language) {
-  const std::string_view form = metric.info->form.In(language);
+std::string MetricText(const Metric& metric) {
+  const std::string_view form = Translated(metric.info->form);
   const std::string value = ValueText(metric);
   if (metric.info == &kCallsPerStep && value == "0") return "";
   return form.empty() ? "" : fmt::format(fmt::runtime(form), value);
 }
 
-std::string CulpritsText(const Finding& finding, Language language) {
-  return finding.absent ? finding.absent->Named(finding.ranks, language)
-                        : RankList(finding.ranks).Text(RankList::kMostRuns, language);
+std::string CulpritsText(const Finding& finding) {
+  return finding.absent ? finding.absent->Named(finding.ranks)
+                        : RankList(finding.ranks).Text(RankList::kMostRuns);
 }
 
 }  // namespace mpa

@@ -171,15 +171,12 @@ bool HasRole(const FusionRoles& roles, std::string_view name) {
 
 const std::vector<FusionBreaker>& FusionBreakers() {
   static const std::vector<FusionBreaker> breakers = {
-      {"TransData", "trans_data", true, "use one memory format for all of them",
-       "使用统一的内存格式"},
-      {"Transpose", "transpose", true, "give the next operator the transposed view",
-       "直接传入转置视图"},
-      {"Cast", "cast", true, "compute all of them in one data type", "使用统一的数据类型"},
-      {"Reshape", "reshape", true, "reshape before or after them", "将 reshape 移到其前或其后"},
-      {"Dropout", "dropout", false, "apply dropout after them, and not at all in inference",
-       "将 dropout 移到其后，推理时关闭"},
-      {"copy", "copy", true, "keep tensors contiguous", "使用连续张量"},
+      {"TransData", "trans_data", true, "use one memory format for all of them"},
+      {"Transpose", "transpose", true, "give the next operator the transposed view"},
+      {"Cast", "cast", true, "compute all of them in one data type"},
+      {"Reshape", "reshape", true, "reshape before or after them"},
+      {"Dropout", "dropout", false, "apply dropout after them, and not at all in inference"},
+      {"copy", "copy", true, "keep tensors contiguous"},
   };
   return breakers;
 }

@@ -11,11 +11,11 @@
 namespace mpa {
 namespace {
 
-std::string JoinedText(const std::vector<const AdvicePart*>& parts, Language language) {
+std::string JoinedText(const std::vector<const AdvicePart*>& parts) {
   std::string text;
   for (const AdvicePart* part : parts) {
-    if (!text.empty()) text += language == Language::kEnglish ? "; " : "；";
-    text += part->text.In(language);
+    if (!text.empty()) text += Translated("; ");
+    text += Translated(part->text);
   }
   return text;
 }
@@ -66,19 +66,19 @@ std::vector<Action> ActionsOf(const Finding& finding) {
   return actions;
 }
 
-std::string AdviceOf(const Finding& finding, Language language) {
-  if (!finding.setting) return JoinedText(PartsOf(finding), language);
+std::string AdviceOf(const Finding& finding) {
+  if (!finding.setting) return JoinedText(PartsOf(finding));
   const Variable* variable = VariableNamed(finding.setting->variable);
-  return std::string(
-      (finding.setting->differs || variable == nullptr ? kAgree : variable->advice).In(language));
+  const bool agree = finding.setting->differs || variable == nullptr;
+  return std::string(Translated(agree ? kAgree : variable->advice));
 }
 
-std::string UsualAdvice(const FindingType& finding, const AdviceFacts& facts, Language language) {
+std::string UsualAdvice(const FindingType& finding, const AdviceFacts& facts) {
   std::vector<std::string> unknown;
   for (const AdvicePart& part : finding.advice.parts) {
     if (part.against_poor) unknown.emplace_back(part.setting);
   }
-  return JoinedText(FirstOf(finding.advice, facts, unknown), language);
+  return JoinedText(FirstOf(finding.advice, facts, unknown));
 }
 
 }  // namespace mpa

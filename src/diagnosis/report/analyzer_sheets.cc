@@ -92,8 +92,7 @@ void AddAiCpu(AnalyzerSheets& sheets) {
   };
   const auto listed =
       sheets.AddList(kOpAicpu.problem, columns, &AnalyzerRows::ai_cpu, &AiCpuRow::dur);
-  sheets.NoteAsFinding(kOpAicpu, listed,
-                       {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"});
+  sheets.NoteAsFinding(kOpAicpu, listed, Say("{} kernels run on the AI CPU", listed.rows));
 }
 
 void AddCompiles(AnalyzerSheets& sheets) {
@@ -112,8 +111,7 @@ void AddCompiles(AnalyzerSheets& sheets) {
     calls.time += part.analyzers.compile_time;
     add({.count = part.analyzers.compiles, .time = part.analyzers.compile_time});
   });
-  sheets.NoteAsFinding(kHostAclop, calls,
-                       {"{} calls of aclopCompileAndExecute", "{} 次 aclopCompileAndExecute 调用"});
+  sheets.NoteAsFinding(kHostAclop, calls, Say("{} calls of aclopCompileAndExecute", calls.rows));
 }
 
 void AddCollected(AnalyzerSheets& sheets) {
@@ -126,8 +124,7 @@ void AddCollected(AnalyzerSheets& sheets) {
   };
   const auto listed =
       sheets.AddList(kHostGc.problem, columns, &AnalyzerRows::collected, &CollectedRow::dur);
-  sheets.NoteAsFinding(kHostGc, listed,
-                       {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"});
+  sheets.NoteAsFinding(kHostGc, listed, Say("{} garbage collections of 1 ms or more", listed.rows));
 }
 
 }  // namespace
@@ -140,25 +137,25 @@ void AddRankSheets(AnalyzerSheets& sheets) {
   AddCollected(sheets);
 }
 
-void AnalyzerSheets::AddNote(const Wording& category, const Listed& of, std::string description,
+void AnalyzerSheets::AddNote(std::string_view category, const Listed& of, std::string description,
                              std::string suggestion) {
   const auto is_finding = [&](const Finding& finding) {
-    return ProblemOf(finding, language_) == category.In(language_);
+    return ProblemOf(finding) == Translated(category);
   };
   if (of.rows == 0 || std::ranges::any_of(diagnosis.findings, is_finding)) return;
-  notes.push_back(
-      {Text(category), std::move(description), std::move(suggestion), of.rows, of.time});
+  notes.push_back({std::string(Translated(category)), std::move(description), std::move(suggestion),
+                   of.rows, of.time});
 }
 
 void AnalyzerSheets::NoteAsFinding(const FindingType& finding, const Listed& of,
-                                   const Wording& description) {
-  AddNote(finding.problem, of, Fill(description, of.rows),
-          UsualAdvice(finding, FactsOf(ranks, diagnosis.thresholds), language_));
+                                   std::string description) {
+  AddNote(finding.problem, of, std::move(description),
+          UsualAdvice(finding, FactsOf(ranks, diagnosis.thresholds)));
 }
 
-std::string ProblemOf(const Finding& found, Language language) {
-  const Wording& problem = found.type->problem;
-  return problem.english.empty() ? TitleOf(found, language) : std::string(problem.In(language));
+std::string ProblemOf(const Finding& found) {
+  const std::string_view problem = found.type->problem;
+  return problem.empty() ? TitleOf(found) : std::string(Translated(problem));
 }
 
 }  // namespace mpa

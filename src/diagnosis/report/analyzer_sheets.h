@@ -19,7 +19,7 @@
 namespace mpa {
 
 /// The category that the Python tool has for a finding, its title where it has none.
-std::string ProblemOf(const Finding& finding, Language language);
+std::string ProblemOf(const Finding& finding);
 
 /// What an analyzer found that no finding prices: a row of "problems" without a gain.
 struct AnalyzerNote {
@@ -36,11 +36,10 @@ ColumnOf<Item> RankColumn(double width, std::string_view name = "rank_id") {
 
 /// The lists that the Python tool's advisor has, too, with the rows of all ranks, and what they say
 /// in short.
-class AnalyzerSheets : public Speaker {
+class AnalyzerSheets {
  public:
-  AnalyzerSheets(const std::vector<DiagnosedRank>& ranks_of, const Diagnosis& of, Language language)
-      : Speaker(language), ranks(ranks_of), diagnosis(of) {}
-  using Speaker::Fill, Speaker::Text;
+  AnalyzerSheets(const std::vector<DiagnosedRank>& ranks_of, const Diagnosis& of)
+      : ranks(ranks_of), diagnosis(of) {}
 
   /// Rows of a sheet, and their time.
   struct Listed {
@@ -51,8 +50,8 @@ class AnalyzerSheets : public Speaker {
   /// `fill` gives the items of a part to a function, which makes a row of each. A sheet without
   /// rows is left out. Returns how many there are.
   template <typename Item, typename Fill>
-  std::int64_t Add(const Wording& name, const SheetColumns<Item>& columns, Fill fill) {
-    Sheet sheet = SheetOf(name.In(language_), columns);
+  std::int64_t Add(std::string_view name, const SheetColumns<Item>& columns, Fill fill) {
+    Sheet sheet = SheetOf(Translated(name), columns);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       fill(*ranks[i].part, [&](const Item& item) {
         Row& row = sheet.rows.emplace_back();
@@ -68,7 +67,7 @@ class AnalyzerSheets : public Speaker {
 
   /// The items of a list of each part that `keep` accepts; `time_of` is what each takes.
   template <typename Item, typename TimeOf, typename Keep>
-  Listed AddList(const Wording& name, const SheetColumns<Item>& columns,
+  Listed AddList(std::string_view name, const SheetColumns<Item>& columns,
                  std::vector<Item> AnalyzerRows::*list, TimeOf time_of, Keep keep) {
     Listed listed;
     listed.rows = Add(name, columns, [&](const RankDiagnosis& part, auto add) {
@@ -81,21 +80,16 @@ class AnalyzerSheets : public Speaker {
     return listed;
   }
   template <typename Item, typename TimeOf>
-  Listed AddList(const Wording& name, const SheetColumns<Item>& columns,
+  Listed AddList(std::string_view name, const SheetColumns<Item>& columns,
                  std::vector<Item> AnalyzerRows::*list, TimeOf time_of) {
     return AddList(name, columns, list, time_of, [](const Item&) { return true; });
   }
 
   /// Adds no note for an empty list, nor for a problem that a finding prices.
-  void AddNote(const Wording& category, const Listed& of, std::string description,
+  void AddNote(std::string_view category, const Listed& of, std::string description,
                std::string suggestion);
-  /// `description` has a place for the number of rows.
-  void Note(const Wording& category, const Listed& of, const Wording& description,
-            const Wording& suggestion) {
-    AddNote(category, of, Fill(description, of.rows), Text(suggestion));
-  }
   /// The same with the advice of a finding.
-  void NoteAsFinding(const FindingType& finding, const Listed& of, const Wording& description);
+  void NoteAsFinding(const FindingType& finding, const Listed& of, std::string description);
 
   const std::vector<DiagnosedRank>& ranks;
   const Diagnosis& diagnosis;

@@ -37,12 +37,12 @@ std::string CauseTitle(const Finding& finding) {
     const auto slower = MetricOf(finding, kSlowerThanPeers);
     const long percent = slower ? std::lround(100 * (*slower - 1)) : 0;
     if (percent > 0) {
-      const bool one = finding.ranks.size() == 1;
-      return fmt::format("{} {} {} {} % slower", one ? "rank" : "ranks",
-                         RankList(finding.ranks).Names(), one ? "computes" : "compute", percent);
+      const std::string ranks = RankList(finding.ranks).Names();
+      return finding.ranks.size() == 1 ? Say("rank {} computes {} % slower", ranks, percent)
+                                       : Say("ranks {} compute {} % slower", ranks, percent);
     }
   }
-  return TitleOf(finding, Language::kEnglish);
+  return TitleOf(finding);
 }
 
 // The place with most time: "MatMulV3 +1.20 ms" of kernels, "aten::item at train.py:90" of a host.
@@ -52,7 +52,7 @@ std::string CausePlace(const Finding& finding) {
   const Evidence& place = finding.evidence.front();
   const std::string& name = place.op.empty() ? place.name : place.op;
   if (!finding.Is(kRankLateCompute) || place.time <= 0) {
-    return AtLine(std::string(TypeInKernel(name)), place.line, Language::kEnglish, kColumns);
+    return AtLine(std::string(TypeInKernel(name)), place.line, kColumns);
   }
   return fmt::format("{} +{}", TypeInKernel(name), AmountText(Quantity::kTime, place.time));
 }

@@ -107,10 +107,10 @@ namespace {
 
 constexpr std::size_t kMaxCategories = 5, kMaxWaiting = 3, kMaxStalls = 10, kUsualName = 40;
 
-class ChainText : Speaker {
+class ChainText {
  public:
-  ChainText(const Finding& finding, const MsText& ms, Language language, std::size_t columns)
-      : Speaker(language), finding_(finding), ms_(ms), columns_(columns) {}
+  ChainText(const Finding& finding, const MsText& ms, std::size_t columns)
+      : finding_(finding), ms_(ms), columns_(columns) {}
 
   std::vector<WhyLine> Make() && {
     if (!finding_.chain) return {};
@@ -127,24 +127,20 @@ class ChainText : Speaker {
     return ShortenName(Printable(text), NameColumns(kUsualName));
   }
   std::string CategoryOrName(const std::string& name) const {
-    return CategoryNamed(name) ? CategoryText(name, language_) : Name(name);
-  }
-  std::string Comma() const { return Fill({", ", "，"}); }
-
-  void Add(const Wording& label, const std::string& text) {
-    bool first = true;
-    for (std::string& line : Wrapped(text, 2, columns_)) {
-      lines_.push_back({first ? std::string(label.In(language_)) : "", std::move(line)});
-      first = false;
-    }
+    return CategoryNamed(name) ? CategoryText(name) : Name(name);
   }
 
-  void AddRow(const Wording& label, const std::string& name, const std::string& own,
+  void Add(std::string label, const std::string& text) {
+    for (std::string& line : Wrapped(text, 2, columns_))
+      lines_.push_back({std::exchange(label, ""), std::move(line)});
+  }
+
+  void AddRow(std::string label, const std::string& name, const std::string& own,
               const std::string& usual, const std::string& excess) {
     constexpr std::size_t kName = 28, kNumber = 12;
     std::string text = PaddedBehind(CutEnd(name, kName), kName);
     for (const std::string& cell : {own, usual, excess}) text += PaddedBefore(cell, kNumber);
-    lines_.push_back({std::string(label.In(language_)), std::move(text)});
+    lines_.push_back({std::move(label), std::move(text)});
   }
 
   void AddCategory(const std::string& name, TimeNs own, TimeNs usual) {
@@ -157,9 +153,8 @@ class ChainText : Speaker {
   }
 
   void AddLate(const LateRank& late) {
-    AddRow({"work", "工作量"}, Fill({"rank {}, a step", "rank {}，每个 step"}, RankName(late.rank)),
-           Fill({"own", "本卡"}), Fill({"usual of {}", "{} 卡通常"}, late.compared),
-           Fill({"excess", "超出"}));
+    AddRow(Say("work"), Say("rank {}, a step", RankName(late.rank)), Say("own"),
+           Say("usual of {}", late.compared), Say("excess"));
     CategoryExcess other, all;
     for (std::size_t i = 0; i < late.categories.size(); ++i) {
       const CategoryExcess& category = late.categories[i];
@@ -169,54 +164,47 @@ class ChainText : Speaker {
         other.own += category.own;
         other.usual += category.usual;
       } else {
-        AddCategory(CategoryText(category.category, language_), category.own, category.usual);
+        AddCategory(CategoryText(category.category), category.own, category.usual);
       }
     }
-    if (late.categories.size() > kMaxCategories)
-      AddCategory(Fill({"other", "其他"}), other.own, other.usual);
-    if (late.categories.size() > 1) AddCategory(Fill({"together", "合计"}), all.own, all.usual);
+    if (late.categories.size() > kMaxCategories) AddCategory(Say("other"), other.own, other.usual);
+    if (late.categories.size() > 1) AddCategory(Say("together"), all.own, all.usual);
     AddLateness(late);
-    if (!late.waiting.empty()) Add({"waiting", "等待"}, RanksWithTimes(late.waiting));
+    if (!late.waiting.empty()) Add(Say("waiting"), RanksWithTimes(late.waiting));
     if (late.divergence) AddDivergence(*late.divergence);
   }
 
   void AddLateness(const LateRank& late) {
-    const Wording label = {"late by", "迟到"};
-    if (late.lateness <= 0)
-      return Add(label, Fill({"0: no captured rank waits for it", "无：没有采集到的卡在等它"}));
+    const std::string label = Say("late by");
+    if (late.lateness <= 0) return Add(label, Say("0: no captured rank waits for it"));
     const auto share_of = [&](std::size_t i) {
       const double share = Share(late.categories[i].Excess(), late.lateness);
-      return Fill({"{} ({:.0f} %)", "{}（{:.0f} %）"},
-                  CategoryText(late.categories[i].category, language_), 100 * std::min(1.0, share));
+      return Say("{} ({:.0f} %)", CategoryText(late.categories[i].category),
+                 100 * std::min(1.0, share));
     };
-    std::string text = Fill({"{} a step; ", "每个 step {}；"}, Time(late.lateness));
-    switch (late.explained) {
-      case Explained::kNearlyAll:
-        text += Fill({"the cause is {}", "原因是{}"}, share_of(0));
-        break;
-      case Explained::kMainly:
-        text += Fill({"mainly {}", "主要是{}"}, share_of(0));
-        break;
-      case Explained::kMixed: {
-        const bool two = late.categories.size() > 1 && late.categories[1].Excess() > 0;
-        text += Fill({"mixed: {}{}", "多种原因：{}{}"}, share_of(0),
-                     two ? Fill({" and {}", "和{}"}, share_of(1)) : "");
-        break;
-      }
-      case Explained::kNothing:
-        text += Fill({"the comparison does not explain it", "所比较的工作不能解释"});
-    }
-    Add(label, text);
+    Add(label, ExplanationOf(late, Time(late.lateness), share_of));
+  }
+
+  template <typename ShareOf>
+  static std::string ExplanationOf(const LateRank& late, const std::string& time,
+                                   ShareOf share_of) {
+    if (late.explained == Explained::kNearlyAll)
+      return Say("{} a step; the cause is {}", time, share_of(0));
+    if (late.explained == Explained::kMainly) return Say("{} a step; mainly {}", time, share_of(0));
+    if (late.explained == Explained::kNothing)
+      return Say("{} a step; the comparison does not explain it", time);
+    return late.categories.size() > 1 && late.categories[1].Excess() > 0
+               ? Say("{} a step; mixed: {} and {}", time, share_of(0), share_of(1))
+               : Say("{} a step; mixed: {}", time, share_of(0));
   }
 
   std::string RanksWithTimes(const std::vector<TimeOfRank>& ranks) const {
     std::string text;
     for (std::size_t i = 0; i < std::min(kMaxWaiting, ranks.size()); ++i) {
-      text += fmt::format("{}rank {} {}", i == 0 ? "" : Comma(), RankName(ranks[i].rank),
+      text += fmt::format("{}rank {} {}", i == 0 ? "" : Translated(", "), RankName(ranks[i].rank),
                           Time(ranks[i].time));
     }
-    if (ranks.size() > kMaxWaiting)
-      text += Fill({"; {} more", "；另有 {} 卡"}, ranks.size() - kMaxWaiting);
+    if (ranks.size() > kMaxWaiting) text += Say("; {} more", ranks.size() - kMaxWaiting);
     return text;
   }
 
@@ -226,52 +214,41 @@ class ChainText : Speaker {
     std::string kernel = shapes.empty() ? Name(found.kernel)
                                         : fmt::format("{} ({})", Name(found.kernel), Name(shapes));
     if (!found.op.empty())
-      kernel += Fill({" of {}", "，算子 {}"},
-                     AtLine(found.op, found.line, language_, NameColumns(kUsualName)));
-    const std::string place = found.kernel.empty()
-                                  ? Fill({"behind the last kernel", "最后一个算子之后"})
-                                  : Fill({"first at {}", "首次出现于 {}"}, kernel);
-    const std::string step = found.step < 0 ? "" : Fill({", step {}", "，step {}"}, found.step);
-    Add({"differs", "偏离"}, Fill({"{}{}: {} behind rank {}; in the end {} late to {}",
-                                   "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"},
-                                  place, step, Time(found.behind), RankName(found.peer),
-                                  Time(found.late), Name(found.until)));
+      kernel += Say(" of {}", AtLine(found.op, found.line, NameColumns(kUsualName)));
+    const std::string place =
+        found.kernel.empty() ? Say("behind the last kernel") : Say("first at {}", kernel);
+    const std::string step = found.step < 0 ? "" : Say(", step {}", found.step);
+    Add(Say("differs"),
+        Say("{}{}: {} behind rank {}; in the end {} late to {}", place, step, Time(found.behind),
+            RankName(found.peer), Time(found.late), Name(found.until)));
   }
 
   void AddStalls() {
     const auto& stalls = finding_.chain->stalls;
     for (std::size_t i = 0; i < std::min(kMaxStalls, stalls.size()); ++i) {
-      Add(i == 0 ? Wording{"stalls", "停顿"} : Wording{},
-          Fill({"step {}: rank {} takes {} more than usual, the next {}",
-                "step {}：rank {} 比通常多 {}，次之多 {}"},
-               stalls[i].step, RankName(stalls[i].rank), Time(stalls[i].late),
-               Time(stalls[i].next)));
+      Add(i == 0 ? Say("stalls") : "",
+          Say("step {}: rank {} takes {} more than usual, the next {}", stalls[i].step,
+              RankName(stalls[i].rank), Time(stalls[i].late), Time(stalls[i].next)));
     }
     if (stalls.size() > kMaxStalls)
-      Add({}, Fill({"{} more: --json lists them", "另有 {} 个 step，见 --json"},
-                   stalls.size() - kMaxStalls));
+      Add({}, Say("{} more: --json lists them", stalls.size() - kMaxStalls));
   }
 
   void AddArrivals() {
     const auto& arrivals = finding_.chain->arrivals;
     for (std::size_t i = 0; i < arrivals.size(); ++i) {
       const SeenArrival& arrival = arrivals[i];
-      const std::string step =
-          arrival.step < 0 ? "" : Fill({", step {}", "，step {}"}, arrival.step);
-      Add(i == 0 ? Wording{"arrivals", "到达"} : Wording{},
-          Fill({"{}{}: {} after the others", "{}{}：比其他卡晚 {}"}, Name(arrival.operation), step,
-               Time(arrival.behind)));
+      const std::string step = arrival.step < 0 ? "" : Say(", step {}", arrival.step);
+      Add(i == 0 ? Say("arrivals") : "",
+          Say("{}{}: {} after the others", Name(arrival.operation), step, Time(arrival.behind)));
       if (!arrival.observers.empty())
-        Add({}, Fill({"  waits: {}", "  等待：{}"}, RanksWithTimes(arrival.observers)));
+        Add({}, Say("  waits: {}", RanksWithTimes(arrival.observers)));
       if (i == 0) continue;
-      std::string later =
-          Fill({"  came {} after the first one", "  在第一次到达之后 {}"}, Time(arrival.came));
-      if (arrival.asked >= 0)
-        later += Fill({"; called for {} after it", "；下发相隔 {}"}, Time(arrival.asked));
+      std::string later = Say("  came {} after the first one", Time(arrival.came));
+      if (arrival.asked >= 0) later += Say("; called for {} after it", Time(arrival.asked));
       Add({}, later);
     }
-    if (finding_.chain->more_arrivals > 0)
-      Add({}, Fill({"{} more", "另有 {} 次"}, finding_.chain->more_arrivals));
+    if (finding_.chain->more_arrivals > 0) Add({}, Say("{} more", finding_.chain->more_arrivals));
   }
 
   void AddPath() {
@@ -279,14 +256,12 @@ class ChainText : Speaker {
     for (std::size_t i = 0; i < path.size(); ++i) {
       const std::string who = path[i].rank >= 0 ? "rank " + RankName(path[i].rank)
                               : finding_.ranks.empty()
-                                  ? CulpritsText(finding_, language_)
-                                  : RankList(finding_.ranks).Text(RankList::kMostRuns, language_);
-      Add(i == 0 ? Wording{"path", "关键路径"} : Wording{},
-          Fill({"{}: {} {} a step", "{}：{} 每个 step {}"}, who, CategoryOrName(path[i].name),
-               Time(path[i].less)));
+                                  ? CulpritsText(finding_)
+                                  : RankList(finding_.ranks).Text(RankList::kMostRuns);
+      Add(i == 0 ? Say("path") : "",
+          Say("{}: {} {} a step", who, CategoryOrName(path[i].name), Time(path[i].less)));
     }
-    if (finding_.chain->more_path > 0)
-      Add({}, Fill({"{} shorter pieces", "另有 {} 个较短的部分"}, finding_.chain->more_path));
+    if (finding_.chain->more_path > 0) Add({}, Say("{} shorter pieces", finding_.chain->more_path));
   }
 
   const Finding& finding_;
@@ -303,9 +278,8 @@ std::string TimeWithUnit(const MsText& ms, TimeNs time) {
   return fmt::format("{:.1f} us", InUs(time));
 }
 
-std::vector<WhyLine> ChainLines(const Finding& finding, const MsText& ms, Language language,
-                                std::size_t columns) {
-  return ChainText(finding, ms, language, columns).Make();
+std::vector<WhyLine> ChainLines(const Finding& finding, const MsText& ms, std::size_t columns) {
+  return ChainText(finding, ms, columns).Make();
 }
 
 }  // namespace mpa

@@ -23,7 +23,6 @@ struct WhyLine {
 std::string TimeWithUnit(const MsText& ms, TimeNs time);
 
 /// The chain of evidence of a finding, in at most `columns` behind the labels.
-std::vector<WhyLine> ChainLines(const Finding& finding, const MsText& ms, Language language,
-                                std::size_t columns);
+std::vector<WhyLine> ChainLines(const Finding& finding, const MsText& ms, std::size_t columns);
 
 }  // namespace mpa

@@ -2,7 +2,6 @@
 #include "diagnosis_charts.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +9,6 @@
 #include <limits>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "mpa/base/rank.h"
@@ -23,15 +21,14 @@ namespace {
 // Bars beyond that cannot be told apart.
 constexpr std::size_t kMaxSteps = 60, kMaxBars = 64;
 
-class ChartMaker : Speaker {
+class ChartMaker {
  public:
-  ChartMaker(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), diagnosis_(diagnosis) {}
+  explicit ChartMaker(const Diagnosis& diagnosis) : diagnosis_(diagnosis) {}
 
   // Parts of each step of a rank.
   PageChart StepsOf(RankId rank) const {
     PageChart chart{.kind = PageChart::Kind::kStacked,
-                    .title = Fill({"The steps of rank {}", "rank {} 的各个 step"}, RankName(rank)),
+                    .title = Say("The steps of rank {}", RankName(rank)),
                     .unit = "ms",
                     .label = "step"};
     for (const AccountRow& row : diagnosis_.accounting) {
@@ -45,7 +42,7 @@ class ChartMaker : Speaker {
   PageChart RanksChart() const {
     PageChart chart{.kind = diagnosis_.ranks.size() > kMaxBars ? PageChart::Kind::kHeat
                                                                : PageChart::Kind::kStacked,
-                    .title = Text({"The mean step of each rank", "各 rank 的平均 step"}),
+                    .title = Say("The mean step of each rank"),
                     .unit = "ms",
                     .label = "rank"};
     std::map<RankId, std::pair<AccountRow, TimeNs>> sums;  // with the number of steps
@@ -72,38 +69,22 @@ class ChartMaker : Speaker {
     std::vector<std::pair<std::string, TimeNs>> times;
     for (const auto& [category, time] : row.categories) {
       if (category.starts_with("free.") && time > 0)
-        times.emplace_back(CategoryText(category, language_), time);
+        times.emplace_back(CategoryText(category), time);
     }
     StableSort(times, std::greater{}, [](const auto& bar) { return bar.second; });
-    return Bars({"Device free, by what the host did then", "设备空闲时 host 的活动"},
-                {"the host", "host"}, Tint::kFree, times);
+    return Bars(Say("Device free, by what the host did then"), Say("the host"), Tint::kFree, times);
   }
 
   PageChart KernelsChart() const {
-    return Bars({"Kernels that take most time, in the mean step of all ranks",
-                 "各 rank 平均 step 中耗时最多的算子"},
-                {"type", "类型"}, Tint::kCompute, diagnosis_.pictures.kernels);
+    return Bars(Say("Kernels that take most time, in the mean step of all ranks"), Say("type"),
+                Tint::kCompute, diagnosis_.pictures.kernels);
   }
 
   PageChart WaitChart() const {
-    PageChart chart{.kind = PageChart::Kind::kTimeline,
-                    .title = Text({"The longest wait for another rank", "等待其他卡最久的时刻"}),
-                    .unit = "us",
-                    .timeline = diagnosis_.pictures.wait};
-    // In the order of the picture.
-    constexpr std::array<std::string_view, 6> kChinese = {
-        "算子", "拷贝", "通信", "等待其他卡", "host 执行", "host 等待设备"};
-    std::vector<TimelineKind>& kinds = chart.timeline->kinds;
-    if (language_ == Language::kChinese && kinds.size() == kChinese.size()) {
-      for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i].meaning = kChinese[i];
-    }
-    return chart;
-  }
-
-  PageChart RooflineChart() const {
-    PageChart chart = *diagnosis_.pictures.roofline;
-    if (language_ == Language::kChinese) chart.title = "各算子的算力与其每字节计算量；线为芯片上限";
-    return chart;
+    return {.kind = PageChart::Kind::kTimeline,
+            .title = Say("The longest wait for another rank"),
+            .unit = "us",
+            .timeline = diagnosis_.pictures.wait};
   }
 
   // A row and a column for each rank; of many ranks for so many neighbours, with their slowest
@@ -118,12 +99,10 @@ class ChartMaker : Speaker {
     const std::size_t share = (places.size() + kMaxBars - 1) / kMaxBars;
     PageChart chart{
         .kind = PageChart::Kind::kHeat,
-        .title = share > 1
-                     ? Fill({"How fast ranks moved data: the slowest link between {} and {}"
-                             " neighbours",
-                             "rank 之间的传输带宽：每 {} 与 {} 个相邻 rank 间最慢的链路"},
-                            share, share)
-                     : Text({"How fast each pair of ranks moved data", "各对 rank 之间的传输带宽"}),
+        .title = share > 1 ? Say("How fast ranks moved data: the slowest link between {} and {}"
+                                 " neighbours",
+                                 share, share)
+                           : Say("How fast each pair of ranks moved data"),
         .unit = "GB/s",
         .label = "rank"};
     std::size_t next = 0;
@@ -147,11 +126,13 @@ class ChartMaker : Speaker {
   }
 
  private:
-  PageChart Bars(const Wording& title, const Wording& label, Tint tint,
+  PageChart Bars(std::string title, std::string label, Tint tint,
                  const std::vector<std::pair<std::string, TimeNs>>& bars) const {
-    PageChart chart{
-        .kind = PageChart::Kind::kBars, .title = Text(title), .unit = "ms", .label = Text(label)};
-    PageSeries times{.name = Text({"time of the step", "step 内时间"}), .tint = tint};
+    PageChart chart{.kind = PageChart::Kind::kBars,
+                    .title = std::move(title),
+                    .unit = "ms",
+                    .label = std::move(label)};
+    PageSeries times{.name = Say("time of the step"), .tint = tint};
     for (const auto& [name, time] : bars) {
       chart.labels.push_back(name);
       times.values.push_back(InMs(time));
@@ -165,7 +146,7 @@ class ChartMaker : Speaker {
     const std::vector<StepShare> shares = SharesOf(row);
     if (chart.series.empty()) {
       for (const StepShare& share : shares)
-        chart.series.push_back({.name = Text(share.name), .tint = share.tint});
+        chart.series.push_back({.name = std::string(Translated(share.name)), .tint = share.tint});
     }
     for (std::size_t i = 0; i < chart.series.size(); ++i)
       chart.series[i].values.push_back(i < shares.size() ? InMs(shares[i].time) : 0);
@@ -176,27 +157,24 @@ class ChartMaker : Speaker {
 
 }  // namespace
 
-std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row,
-                                     Language language) {
-  const ChartMaker make(diagnosis, language);
+std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row) {
+  const ChartMaker make(diagnosis);
   std::vector<PageChart> charts = {make.StepsOf(row.rank)};
   if (diagnosis.ranks.size() > 1) charts.push_back(make.RanksChart());
   if (PageChart free = make.FreeChart(row); !free.labels.empty()) charts.push_back(std::move(free));
   return charts;
 }
 
-std::vector<PageSection> PictureSections(const Diagnosis& diagnosis, Language language) {
-  const ChartMaker make(diagnosis, language);
+std::vector<PageSection> PictureSections(const Diagnosis& diagnosis) {
+  const ChartMaker make(diagnosis);
   const JobPictures& pictures = diagnosis.pictures;
   std::vector<PageSection> sections;
-  const auto heading = [&](const Wording& text) { return std::string(text.In(language)); };
   if (pictures.wait) {
-    sections.push_back(
-        {.heading = heading({"The longest wait", "最长的等待"}), .charts = {make.WaitChart()}});
+    sections.push_back({.heading = Say("The longest wait"), .charts = {make.WaitChart()}});
   }
-  PageSection section{.heading = heading({"Kernels and links", "算子与链路"})};
+  PageSection section{.heading = Say("Kernels and links")};
   if (!pictures.kernels.empty()) section.charts.push_back(make.KernelsChart());
-  if (pictures.roofline) section.charts.push_back(make.RooflineChart());
+  if (pictures.roofline) section.charts.push_back(*pictures.roofline);
   if (!pictures.links.empty()) section.charts.push_back(make.LinksChart());
   if (!section.charts.empty()) sections.push_back(std::move(section));
   return sections;

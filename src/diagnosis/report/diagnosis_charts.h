@@ -11,11 +11,10 @@ namespace mpa {
 
 // The steps of the rank of `row`, the mean step of each rank where there are several, and what the
 // host did while the device of `row` was free.
-std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row,
-                                     Language language);
+std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row);
 
 // The longest wait as a timeline; kernels, the roofline and links. Without those of which the
 // captures say nothing.
-std::vector<PageSection> PictureSections(const Diagnosis& diagnosis, Language language);
+std::vector<PageSection> PictureSections(const Diagnosis& diagnosis);
 
 }  // namespace mpa

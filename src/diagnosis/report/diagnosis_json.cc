@@ -23,8 +23,8 @@ using Json = nlohmann::ordered_json;
 // Makes the document, and counts what it leaves out.
 class DocumentMaker {
  public:
-  DocumentMaker(const Diagnosis& diagnosis, const Extent& extent, Language language)
-      : diagnosis_(diagnosis), language_(language), cut_(extent) {}
+  DocumentMaker(const Diagnosis& diagnosis, const Extent& extent)
+      : diagnosis_(diagnosis), cut_(extent) {}
 
   Json Make() && {
     Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", diagnosis_.complete}};
@@ -140,8 +140,7 @@ class DocumentMaker {
     Json account = Account(row), shares = Json::array();
     account.erase("step");  // a mean over steps
     for (const StepShare& share : SharesOf(row)) {
-      shares.push_back(
-          {{"name", share.name.english}, {"time_ns", share.time}, {"percent", share.percent}});
+      shares.push_back({{"name", share.name}, {"time_ns", share.time}, {"percent", share.percent}});
     }
     account["shares"] = std::move(shares);
     return account;
@@ -169,7 +168,7 @@ class DocumentMaker {
     Json findings = Json::array();
     for (const Finding& finding : diagnosis_.findings) {
       if (findings.size() < extent_.findings) {
-        findings.push_back(FindingJson(diagnosis_, finding, language_, cut_));
+        findings.push_back(FindingJson(diagnosis_, finding, cut_));
       } else {
         cut_.Omit("findings", 1);
         cut_.Omit("evidence", finding.evidence.size());
@@ -196,8 +195,7 @@ class DocumentMaker {
     Json rows = Json::array();
     for (const NotJudged& row : diagnosis_.not_judged) {
       if (!extent_.skipped) break;
-      rows.push_back(
-          {{"id", row.type->id}, {"needs", row.needs.english}, {"hint", row.hint.english}});
+      rows.push_back({{"id", row.type->id}, {"needs", row.needs}, {"hint", row.hint}});
       if (!row.ranks.empty()) rows.back()["ranks"] = RanksJson(row.ranks);
     }
     cut_.Omit("skipped", diagnosis_.not_judged.size() - rows.size());
@@ -214,7 +212,7 @@ class DocumentMaker {
     Json open = Json::array();
     for (const SeenFusion& fusion : diagnosis_.fusions) {
       Json row = {{"key", fusion.key},
-                  {"pieces", fusion.pieces.In(language_)},
+                  {"pieces", Translated(fusion.pieces)},
                   {"breaker", fusion.breaker.empty() ? Json(nullptr) : Json(fusion.breaker)},
                   {"calls_per_step", fusion.calls},
                   {"time_ns", fusion.time},
@@ -241,7 +239,7 @@ class DocumentMaker {
                       {"if_others_do", hidden.if_uncaptured_ranks_do_too},
                       {"ranks", RanksJson(hidden.ranks)},
                       {"behind", hidden.after},
-                      {"text", {{"title", TitleOf(hidden, language_)}}}});
+                      {"text", {{"title", TitleOf(hidden)}}}});
     }
     return rows;
   }
@@ -254,14 +252,13 @@ class DocumentMaker {
   }
 
   Json Notes() {
-    const std::vector<std::string> notes = NotesOf(diagnosis_, language_);
+    const std::vector<std::string> notes = NotesOf(diagnosis_);
     if (extent_.notes) return notes;
     cut_.Omit("notes", notes.size());
     return Json::array();
   }
 
   const Diagnosis& diagnosis_;
-  const Language language_;
   CutJson cut_;
   const Extent& extent_ = cut_.extent();
 };
@@ -276,9 +273,7 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions
   constexpr std::size_t kShortList = 16, kShortText = 80;
   Extent extent{.findings = options.findings, .evidence = options.evidence};
   const bool bounded = options.max_chars > 0;
-  const auto make = [&] {
-    return TextOf(DocumentMaker(diagnosis, extent, options.language).Make(), bounded);
-  };
+  const auto make = [&] { return TextOf(DocumentMaker(diagnosis, extent).Make(), bounded); };
   const auto fits = [&](const std::string& text) {
     return !bounded || text.size() <= options.max_chars;
   };

@@ -20,21 +20,21 @@ namespace {
 
 constexpr std::size_t kMaxLines = 25;
 
-class Screen : Speaker {
+class Screen {
  public:
-  Screen(const Diagnosis& diagnosis, Language language, const NextQuestion& next)
-      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step), next_(next) {}
+  Screen(const Diagnosis& diagnosis, const NextQuestion& next)
+      : diagnosis_(diagnosis), ms_(diagnosis.step), next_(next) {}
 
   std::vector<std::string> Make(std::size_t most) && {
     if (IsNotJudged()) return NothingJudged();
-    lines_ = AccountLines(diagnosis_, language_);
+    lines_ = AccountLines(diagnosis_);
     std::size_t shown = 0;
     FindingSection section = FindingSection::kStep;  // needs no heading
     for (const Finding& finding : diagnosis_.findings) {
       std::vector<std::string> block = Block(finding, shown + 1);
       const FindingSection of_finding = SectionOf(finding);
       if (of_finding != section)
-        block.insert(block.begin(), Text(HeadingOf(of_finding)) + Text({":", "："}));
+        block.insert(block.begin(), Say("{}:", Translated(HeadingOf(of_finding))));
       if (shown == most || lines_.size() + block.size() + Below(shown + 1).size() > kMaxLines)
         break;
       section = of_finding;
@@ -48,7 +48,7 @@ class Screen : Speaker {
   // Without the findings.
   std::vector<std::string> MakeHead() && {
     if (IsNotJudged()) return NothingJudged();
-    lines_ = AccountLines(diagnosis_, language_);
+    lines_ = AccountLines(diagnosis_);
     if (const std::string floor = FloorText(); !floor.empty()) lines_.push_back(floor);
     return std::move(lines_);
   }
@@ -57,52 +57,48 @@ class Screen : Speaker {
   bool IsNotJudged() const { return !diagnosis_.ranks.empty() && diagnosis_.accounting.empty(); }
 
   std::vector<std::string> NothingJudged() const {
-    std::vector<std::string> lines =
-        Wrapped(CaptureText(diagnosis_, language_) +
-                    Text({": no device work was recorded, so nothing is judged",
-                          "：未采集到设备任务，不作任何判断"}),
-                2);
+    std::vector<std::string> lines = Wrapped(
+        Say("{}: no device work was recorded, so nothing is judged", CaptureText(diagnosis_)), 2);
     if (diagnosis_.on_host) {
       // What the host did has a line of its own.
-      const std::string text = OnHostText(*diagnosis_.on_host, language_),
-                        mark = Text({"; ", "；"});
+      const std::string text = OnHostText(*diagnosis_.on_host), mark(Translated("; "));
       const std::size_t end = text.find(mark);
       lines.push_back("  " + text.substr(0, end));
       if (end != std::string::npos) lines.push_back("    " + text.substr(end + mark.size()));
     }
     if (!diagnosis_.not_judged.empty())
-      lines.push_back(Fill({"    -> capture with {}", "    -> 采集时设置 {}"},
-                           diagnosis_.not_judged.front().hint.english));
+      lines.push_back(
+          Say("    -> capture with {}", Translated(diagnosis_.not_judged.front().hint)));
     return lines;
   }
 
   // The step without what the findings save.
   std::string FloorText() const {
     if (diagnosis_.findings.empty() || !IsOfStep(diagnosis_.findings.front())) return "";
-    return Fill({"After all of these{}: {} ms", "{}全部解决后：{} ms"}, NeededText(),
-                ms_(diagnosis_.step_after_fixes));
+    return Say("After all of these{}: {} ms", NeededText(), ms_(diagnosis_.step_after_fixes));
   }
 
   std::vector<std::string> Block(const Finding& finding, std::size_t number) const {
     std::vector<std::string> block;
-    const std::string head = fmt::format("{} {:<8} ", number, SeverityText(diagnosis_, finding));
-    const std::string gain = GainText(diagnosis_, finding, language_);
+    const std::string head =
+        fmt::format("{} {} ", number, PaddedBehind(SeverityText(diagnosis_, finding), 8));
+    const std::string gain = GainText(diagnosis_, finding);
     const std::size_t column = GainColumn();
-    const std::string title = head + TitleOf(finding, language_);
+    const std::string title = head + TitleOf(finding);
     block = Wrapped(title, 11);
     if (!gain.empty()) {
       const bool fits = block.size() == 1 && ColumnsOf(title) + 2 <= column;
       if (!fits) block.emplace_back();
       block.back() = PaddedBehind(std::move(block.back()), column) + gain;
     }
-    const std::string facts = FactsText(finding, language_, ScreenColumns() - 4);
+    const std::string facts = FactsText(finding, ScreenColumns() - 4);
     if (!facts.empty()) block.push_back("    " + facts);
     for (const Metric& metric : finding.metrics) {
       if (metric.info != &kIfOthersCame) continue;
-      for (std::string& line : Wrapped("    " + MetricText(metric, language_), 6))
+      for (std::string& line : Wrapped("    " + MetricText(metric), 6))
         block.push_back(std::move(line));
     }
-    for (std::string& line : Wrapped(fmt::format("    -> {}", AdviceOf(finding, language_)), 7)) {
+    for (std::string& line : Wrapped(fmt::format("    -> {}", AdviceOf(finding)), 7)) {
       block.push_back(std::move(line));
     }
     return block;
@@ -113,14 +109,14 @@ class Screen : Speaker {
     constexpr std::size_t kFarthest = 100;  // beyond this column, the eye loses the line
     std::size_t widest = 0;
     for (const Finding& finding : diagnosis_.findings) {
-      widest = std::max(widest, ColumnsOf(GainText(diagnosis_, finding, language_)));
+      widest = std::max(widest, ColumnsOf(GainText(diagnosis_, finding)));
     }
     return std::min(ScreenColumns(), kFarthest) - widest;
   }
 
   // What follows the findings when so many of them are shown.
   std::vector<std::string> Below(std::size_t shown) const {
-    std::vector<std::string> lines = LinesBelowFindings(diagnosis_, language_, shown);
+    std::vector<std::string> lines = LinesBelowFindings(diagnosis_, shown);
     for (std::string& line : NextLines()) lines.push_back(std::move(line));
     return lines;
   }
@@ -131,8 +127,7 @@ class Screen : Speaker {
     std::vector<std::string> lines;
     if (const std::string floor = FloorText(); !floor.empty()) lines = Wrapped(floor, 2);
     lines.push_back(
-        Text({"Next: ", "下一步："}) +
-        fmt::format("msprof-analyze advisor why {} -d {}", next_.finding, next_.captures));
+        Say("Next: msprof-analyze advisor why {} -d {}", next_.finding, next_.captures));
     return lines;
   }
 
@@ -141,10 +136,9 @@ class Screen : Speaker {
     if (diagnosis_.hiding_findings_not_shown.empty()) return "";
     const std::string first = Printable(diagnosis_.hiding_findings_not_shown.front().key);
     if (diagnosis_.hiding_findings_not_shown.size() == 1)
-      return Fill({" and {} of 'advisor all'", "连同 'advisor all' 的 {} "}, first);
-    return Fill({" and {}, {} more of 'advisor all'", "连同 'advisor all' 的 {} 等 {} 项"}, first,
-                English() ? diagnosis_.hiding_findings_not_shown.size() - 1
-                          : diagnosis_.hiding_findings_not_shown.size());
+      return Say(" and {} of 'advisor all'", first);
+    return Say(" and {}, {} more of 'advisor all'", first,
+               diagnosis_.hiding_findings_not_shown.size() - 1);
   }
 
   const Diagnosis& diagnosis_;
@@ -155,13 +149,13 @@ class Screen : Speaker {
 
 }  // namespace
 
-std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
-                                         std::size_t findings, const NextQuestion& next) {
-  return Screen(diagnosis, language, next).Make(findings);
+std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, std::size_t findings,
+                                         const NextQuestion& next) {
+  return Screen(diagnosis, next).Make(findings);
 }
 
-std::vector<std::string> DiagnosisHead(const Diagnosis& diagnosis, Language language) {
-  return Screen(diagnosis, language, {}).MakeHead();
+std::vector<std::string> DiagnosisHead(const Diagnosis& diagnosis) {
+  return Screen(diagnosis, {}).MakeHead();
 }
 
 }  // namespace mpa

@@ -20,17 +20,16 @@ namespace {
 // Columns of the findings.
 constexpr std::size_t kSaves = 2;
 
-class SummaryMaker : Speaker {
+class SummaryMaker {
  public:
-  SummaryMaker(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), diagnosis_(diagnosis) {}
+  SummaryMaker(const Diagnosis& diagnosis) : diagnosis_(diagnosis) {}
 
   WorkbookSummary Make() && {
     WorkbookSummary summary;
-    summary.name = Text({"Summary", "概要"});
-    summary.title = Text({"What slows the step down", "step 耗时诊断"});
-    summary.link_header = Text({"Where", "位置"});
-    for (const std::string& line : DiagnosisHead(diagnosis_, language_)) {
+    summary.name = Say("Summary");
+    summary.title = Say("What slows the step down");
+    summary.link_header = Say("Where");
+    for (const std::string& line : DiagnosisHead(diagnosis_)) {
       // Lines of the screen that continue the one above.
       const bool continues = !summary.lines.empty() && line.starts_with("    ");
       if (continues) {
@@ -57,41 +56,42 @@ class SummaryMaker : Speaker {
     return table;
   }
 
-  void AddColumn(const Wording& name, Format format, double width, Sheet& table) const {
-    table.columns.push_back({.name = Text(name), .format = format, .width = width});
+  void AddColumn(std::string_view name, Format format, double width, Sheet& table) const {
+    table.columns.push_back(
+        {.name = std::string(Translated(name)), .format = format, .width = width});
   }
 
   // `problems`, `others`: how many findings before have a row in either sheet.
   SummaryTable OfSection(FindingSection section, std::size_t& problems, std::size_t& others) const {
-    SummaryTable made{.table = EmptyTable(Text(HeadingOf(section)))};
-    AddColumn({"Finding", "结论"}, Format::kText, 44, made.table);
-    AddColumn({"Severity", "严重程度"}, Format::kText, 12, made.table);
-    AddColumn({"Saves (ms)", "可节省 (ms)"}, Format::kDecimals2, 14, made.table);
-    AddColumn({"Of the step", "占 step"}, Format::kPercent, 14, made.table);
-    AddColumn({"What was measured", "测量结果"}, Format::kText, 50, made.table);
-    AddColumn({"What to do", "建议"}, Format::kText, 50, made.table);
+    SummaryTable made{.table = EmptyTable(std::string(Translated(HeadingOf(section))))};
+    AddColumn("Finding", Format::kText, 44, made.table);
+    AddColumn("Severity", Format::kText, 12, made.table);
+    AddColumn("Saves (ms)", Format::kDecimals2, 14, made.table);
+    AddColumn("Of the step", Format::kPercent, 14, made.table);
+    AddColumn("What was measured", Format::kText, 50, made.table);
+    AddColumn("What to do", Format::kText, 50, made.table);
     bool saves = false;
     for (std::size_t i = 0; i < diagnosis_.findings.size(); ++i) {
       const Finding& finding = diagnosis_.findings[i];
       if (SectionOf(finding) != section) continue;
       const bool is_fault = IsFault(finding);
-      Row row{{fmt::format("{} {}", i + 1, TitleOf(finding, language_)),
-               ToLower(SeverityText(diagnosis_, finding))}};
+      Row row{{fmt::format("{} {}", i + 1, TitleOf(finding)),
+               std::string(Translated(NameOf(ImpactOf(diagnosis_, finding))))}};
       if (finding.gain > 0) {
         saves = true;
         row.cells.insert(row.cells.end(), {InMs(finding.gain), ShareOfStep(finding.gain)});
       } else {
         row.cells.insert(row.cells.end(), 2, Cell());
       }
-      row.cells.emplace_back(FactsText(finding, language_, kAllColumns));
-      row.cells.emplace_back(AdviceOf(finding, language_));
+      row.cells.emplace_back(FactsText(finding, kAllColumns));
+      row.cells.emplace_back(AdviceOf(finding));
       made.table.rows.push_back(std::move(row));
       made.links.push_back(
-          RowPlace{std::string((is_fault ? kProblemsSheet : kOthersSheet).In(language_)),
+          RowPlace{std::string(Translated(is_fault ? kProblemsSheet : kOthersSheet)),
                    is_fault ? problems++ : others++});
     }
     if (saves) {
-      made.chart = Fill({"{}: what each costs (ms)", "{}：各项耗时 (ms)"}, made.table.name);
+      made.chart = Say("{}: what each costs (ms)", made.table.name);
       made.charted = {kSaves};
     }
     return made;
@@ -103,20 +103,22 @@ class SummaryMaker : Speaker {
   }
 
   SummaryTable Parts() const {
-    SummaryTable parts{.table = EmptyTable(Text({"The parts of the step", "step 的组成"}))};
+    SummaryTable parts{.table = EmptyTable(Say("The parts of the step"))};
     const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row) return parts;
-    if (diagnosis_.ranks.size() > 1) parts.table.name += ", rank " + RankName(row->rank);
-    AddColumn({"Part", "部分"}, Format::kText, 44, parts.table);
-    AddColumn({"Share", "占比"}, Format::kPercent, 12, parts.table);
-    AddColumn({"Time (ms)", "时间 (ms)"}, Format::kDecimals2, 14, parts.table);
+    if (diagnosis_.ranks.size() > 1)
+      parts.table.name = Say("{}, rank {}", parts.table.name, RankName(row->rank));
+    AddColumn("Part", Format::kText, 44, parts.table);
+    AddColumn("Share", Format::kPercent, 12, parts.table);
+    AddColumn("Time (ms)", Format::kDecimals2, 14, parts.table);
     for (const StepShare& share : SharesOf(*row)) {
       if (!share.always && share.time == 0) continue;
       const double part =
           row->window > 0 ? static_cast<double>(share.time) / static_cast<double>(row->window) : 0;
-      parts.table.rows.push_back({{Text(share.name), part, InMs(share.time)}});
+      parts.table.rows.push_back({{std::string(Translated(share.name)), part, InMs(share.time)}});
+      parts.tints.push_back(share.tint);
     }
-    parts.chart = Fill({"{} (ms)", "{} (ms)"}, parts.table.name);
+    parts.chart = Say("{} (ms)", parts.table.name);
     parts.charted = {kSaves};
     return parts;
   }
@@ -126,8 +128,8 @@ class SummaryMaker : Speaker {
 
 }  // namespace
 
-WorkbookSummary DiagnosisSummary(const Diagnosis& diagnosis, Language language) {
-  return SummaryMaker(diagnosis, language).Make();
+WorkbookSummary DiagnosisSummary(const Diagnosis& diagnosis) {
+  return SummaryMaker(diagnosis).Make();
 }
 
 }  // namespace mpa

@@ -23,8 +23,8 @@ std::string_view NameOf(Certainty confidence) {
 
 class FindingMaker {
  public:
-  FindingMaker(const Diagnosis& diagnosis, Language language, CutJson& cut)
-      : diagnosis_(diagnosis), language_(language), cut_(cut), extent_(cut.extent()) {}
+  FindingMaker(const Diagnosis& diagnosis, CutJson& cut)
+      : diagnosis_(diagnosis), cut_(cut), extent_(cut.extent()) {}
 
   Json Make(const Finding& finding) {
     const double share = diagnosis_.step > 0 ? Share(finding.gain, diagnosis_.step) : 0.0;
@@ -63,8 +63,7 @@ class FindingMaker {
       json["next"].push_back("advisor why " + finding.key + " -d DIR --json");
       json["next"].push_back("advisor timeline " + finding.key + " -d DIR");
     }
-    json["text"] = {{"title", TitleOf(finding, language_)},
-                    {"advice", AdviceOf(finding, language_)}};
+    json["text"] = {{"title", TitleOf(finding)}, {"advice", AdviceOf(finding)}};
     if (CostsEachStep(finding) && extent_.metrics) {
       const JobCause cause = CauseOf(finding);
       json["text"]["cause"] = cut_.Text(cause.text);
@@ -157,7 +156,6 @@ class FindingMaker {
   }
 
   const Diagnosis& diagnosis_;
-  const Language language_;
   CutJson& cut_;
   const Extent& extent_;
 };
@@ -177,9 +175,8 @@ Json StatesJson(const std::vector<RankState>& states) {
   return names;
 }
 
-Json FindingJson(const Diagnosis& diagnosis, const Finding& finding, Language language,
-                 CutJson& cut) {
-  return FindingMaker(diagnosis, language, cut).Make(finding);
+Json FindingJson(const Diagnosis& diagnosis, const Finding& finding, CutJson& cut) {
+  return FindingMaker(diagnosis, cut).Make(finding);
 }
 
 }  // namespace mpa

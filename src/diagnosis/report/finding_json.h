@@ -83,6 +83,6 @@ nlohmann::ordered_json StatesJson(const std::vector<RankState>& states);
 
 /// A finding of the document.
 nlohmann::ordered_json FindingJson(const Diagnosis& diagnosis, const Finding& finding,
-                                   Language language, CutJson& cut);
+                                   CutJson& cut);
 
 }  // namespace mpa

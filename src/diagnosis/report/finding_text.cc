@@ -24,29 +24,25 @@
 namespace mpa {
 namespace {
 
-bool InChinese(Language language) { return language == Language::kChinese; }
-
-std::string Text(Language language, const Wording& text) { return std::string(text.In(language)); }
-
 // Gains that differ by less are said once.
 bool WinsLessAlone(const Thresholds& thresholds, const Finding& finding) {
   return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, thresholds[kHiddenShare]);
 }
 
 // " on rank 0": whose numbers those of the first place are; empty where it shows on one rank alone.
-std::string RankOfPlace(const Finding& finding, Language language) {
+std::string RankOfPlace(const Finding& finding) {
   const RankId rank = finding.evidence.front().rank;
   const bool of_one = std::ranges::all_of(
       finding.evidence, [&](const Evidence& place) { return place.rank == rank; });
-  return of_one || rank < 0 ? "" : Fill(language, {" on rank {}", "（rank {}）"}, RankName(rank));
+  return of_one || rank < 0 ? "" : Say(" on rank {}", RankName(rank));
 }
 
 // `columns`: of the line, which shows more than the place.
-std::string PlaceOf(const Finding& finding, Language language, std::size_t columns) {
-  if (finding.evidence.empty()) return CategoryText(finding.category, language);
+std::string PlaceOf(const Finding& finding, std::size_t columns) {
+  if (finding.evidence.empty()) return CategoryText(finding.category);
   constexpr std::size_t kOthers = 36;
   const Evidence& place = finding.evidence.front();
-  return AtLine(place.op.empty() ? place.name : place.op, place.line, language, columns - kOthers);
+  return AtLine(place.op.empty() ? place.name : place.op, place.line, columns - kOthers);
 }
 
 // "0.1 of 7.4 ms": the time of a place, and that of all places if others count.
@@ -58,53 +54,49 @@ std::string PartText(const Evidence& place) {
   };
   const std::string whole = fmt::format("{} {}", number(place.of_all), is_short ? "us" : "ms");
   const std::string own = number(place.time);
-  return own == number(place.of_all) ? whole : fmt::format("{} of {}", own, whole);
+  return own == number(place.of_all) ? whole : Say("{} of {}", own, whole);
 }
 
 // What is known of the first place is said of it, not of the whole finding.
-std::string FactOfPlace(const Finding& finding, const Metric& metric, Language language) {
-  if (finding.evidence.empty() || finding.evidence.front().time == 0)
-    return MetricText(metric, language);
+std::string FactOfPlace(const Finding& finding, const Metric& metric) {
+  if (finding.evidence.empty() || finding.evidence.front().time == 0) return MetricText(metric);
   const Evidence& place = finding.evidence.front();
   if (metric.info == &kCallsPerStep) {
-    return place.calls > 0 ? MetricText({metric.info, place.calls}, language) : "";
+    return place.calls > 0 ? MetricText({metric.info, place.calls}) : "";
   }
-  if (metric.info != &kTimePerStep) return MetricText(metric, language);
+  if (metric.info != &kTimePerStep) return MetricText(metric);
   // Of an operation the capture does not tell how much of it is exposed.
   if (finding.type->area == Area::kCommunication && place.of_all > 0) {
     const std::int64_t percent = (200 * place.time + place.of_all) / (2 * place.of_all);
-    return Fill(language, {"{} % of {}", "占 {1} 的 {0} %"}, percent, MetricText(metric, language));
+    return Say("{} % of {}", percent, MetricText(metric));
   }
-  return Fill(language, {"{} a step", "每个 step {}"}, PartText(place));
+  return Say("{} a step", PartText(place));
 }
 
 // "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
-std::string SettingTitle(const FoundSetting& setting, Language language) {
+std::string SettingTitle(const FoundSetting& setting) {
   const std::string name = Printable(setting.variable);
   const Variable* variable = VariableNamed(setting.variable);
   if (setting.differs || variable == nullptr) {
-    return Fill(language, {"the ranks have different values of {}", "各卡的 {} 取值不一致"}, name);
+    return Say("the ranks have different values of {}", name);
   }
   const std::string value = setting.values.size() == 1
                                 ? "=" + ShortenMiddle(Printable(setting.values.front().first), 16)
                                 : "";
-  return Fill(language, {"{}{}: {}", "{}{}：{}"}, name, value, CostsOf(*variable).In(language));
+  return Say("{}{}: {}", name, value, Translated(CostsOf(*variable)));
 }
 
 // "0 on rank 3, 2 on ranks 0-2, adds to host.launch_bound": as much as fits into the columns.
-std::string SettingFacts(const FoundSetting& setting, Language language, std::size_t columns) {
+std::string SettingFacts(const FoundSetting& setting, std::size_t columns) {
   std::vector<std::string> facts;
   for (const auto& [value, ranks] : setting.values) {
-    const std::string shown = value.empty() ? Text(language, {"no value", "未设置"})
-                                            : ShortenMiddle(Printable(value), 40);
-    facts.push_back(Fill(language, {"{} on {}", "{}：{}"}, shown,
-                         RankList(ranks).Text(RankList::kMostRuns, language)));
+    const std::string shown = value.empty() ? Say("no value") : ShortenMiddle(Printable(value), 40);
+    facts.push_back(Say("{} on {}", shown, RankList(ranks).Text(RankList::kMostRuns)));
   }
-  if (!setting.serves.empty())
-    facts.push_back(Text(language, {"adds to ", "影响 "}) + Printable(setting.serves));
+  if (!setting.serves.empty()) facts.push_back(Say("adds to {}", Printable(setting.serves)));
   std::string text;
   for (const std::string& fact : facts) {
-    const std::string before = text.empty() ? "" : Text(language, {", ", "，"});
+    const std::string before = text.empty() ? "" : Say(", ");
     if (ColumnsOf(text) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
     text += before + fact;
   }
@@ -141,11 +133,9 @@ bool IsFault(const Finding& finding) {
   return IsOfStep(finding) && finding.kind == FindingKind::kFault;
 }
 
-const Wording& HeadingOf(FindingSection section) {
-  static const Wording headings[] = {{"What costs the step", "step 耗时原因"},
-                                     {"How long requests wait", "请求等待"},
-                                     {"Settings and memory", "环境变量与内存"},
-                                     {"About the capture", "关于采集"}};
+std::string_view HeadingOf(FindingSection section) {
+  static const std::string_view headings[] = {"What costs the step", "How long requests wait",
+                                              "Settings and memory", "About the capture"};
   return headings[static_cast<std::size_t>(section)];
 }
 
@@ -157,65 +147,51 @@ std::string MsText::operator()(TimeNs time) const {
   return fmt::format("{:.{}f}", InMs(time), decimals_);
 }
 
-std::string TitleOf(const Finding& finding, Language language) {
-  if (finding.setting) return SettingTitle(*finding.setting, language);
-  const std::string_view title = finding.Title().In(language);
-  const std::string ranks = CulpritsText(finding, language);
+std::string TitleOf(const Finding& finding) {
+  if (finding.setting) return SettingTitle(*finding.setting);
+  const std::string_view title = Translated(finding.Title());
+  const std::string ranks = CulpritsText(finding);
   std::string text = fmt::format(fmt::runtime(title), ranks);
   const bool names_ranks = title.find("{}") != std::string_view::npos;
   if (!names_ranks && !finding.ranks.empty()) {
-    text += Fill(language, {" ({})", "（{}）"}, ranks);
+    text += Say(" ({})", ranks);
   }
   if (finding.confidence != Certainty::kLow) return text;
-  return Text(language, {"probably: ", "可能："}) + text;
+  return Say("probably: {}", text);
 }
 
-std::string GainText(const Diagnosis& diagnosis, const Finding& finding, Language language) {
+std::string GainText(const Diagnosis& diagnosis, const Finding& finding) {
   const MsText ms(diagnosis.step);
   if (finding.gain_max == 0 && !finding.pays_only_with_next)
     return "";  // it says something about the capture
-  if (finding.pays_only_with_next)
-    return Text(language, {"pays only with the next finding", "与下一项同时解决才有收益"});
+  if (finding.pays_only_with_next) return Say("pays only with the next finding");
   if (WinsLessAlone(diagnosis.thresholds, finding)) {
-    return Fill(language, {"saves {} ms (alone {})", "可省 {} ms（单独 {}）"}, ms(finding.gain),
-                ms(finding.alone));
+    return Say("saves {} ms (alone {})", ms(finding.gain), ms(finding.alone));
   }
   const double share = diagnosis.step > 0 ? 100 * InMs(finding.gain) / InMs(diagnosis.step) : 0;
-  return Fill(language, {"saves {} ms ({:.0f} %)", "可省 {} ms（{:.0f} %）"}, ms(finding.gain),
-              share);
+  return Say("saves {} ms ({:.0f} %)", ms(finding.gain), share);
 }
 
-std::string VerdictText(const Diagnosis& diagnosis, Language language) {
-  if (diagnosis.accounting.empty()) {
-    return Text(language, {"No device work was recorded: nothing is judged",
-                           "未采集到设备任务，不作任何判断"});
-  }
+std::string VerdictText(const Diagnosis& diagnosis) {
+  if (diagnosis.accounting.empty()) return Say("No device work was recorded: nothing is judged");
   const auto first = std::ranges::find_if(diagnosis.findings, [](const Finding& finding) {
     return IsOfStep(finding) && (finding.gain > 0 || finding.pays_only_with_next);
   });
-  if (first == diagnosis.findings.end()) return NoFindingText(diagnosis, language);
-  std::string title = TitleOf(*first, language);
+  if (first == diagnosis.findings.end()) return NoFindingText(diagnosis);
+  std::string title = TitleOf(*first);
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
   const MsText ms(diagnosis.step);
   if (first->gain <= 0) {
-    return Fill(language,
-                {"{}, which pays only with the next finding; the step takes {} ms",
-                 "{}，与下一项同时解决才有收益；step 耗时 {} ms"},
-                title, ms(diagnosis.step));
+    return Say("{}, which pays only with the next finding; the step takes {} ms", title,
+               ms(diagnosis.step));
   }
-  return Fill(language,
-              {"{}: a fix saves {} of the step's {} ms ({:.0f} %)",
-               "{}：解决后可省 {} ms，占 step 耗时 {} ms 的 {:.0f} %"},
-              title, ms(first->gain), ms(diagnosis.step),
-              100 * InMs(first->gain) / InMs(diagnosis.step));
+  return Say("{}: a fix saves {} of the step's {} ms ({:.0f} %)", title, ms(first->gain),
+             ms(diagnosis.step), 100 * InMs(first->gain) / InMs(diagnosis.step));
 }
 
-std::string NeedsText(const NotJudged& row, Language language) {
-  std::string needs = Text(language, row.needs);
-  if (!row.ranks.empty())
-    needs += Fill(language, {" on {}", "（{}）"},
-                  RankList(row.ranks).Text(RankList::kMostRuns, language));
-  return needs;
+std::string NeedsText(const NotJudged& row) {
+  if (row.ranks.empty()) return std::string(Translated(row.needs));
+  return Say("{} on {}", Translated(row.needs), RankList(row.ranks).Text());
 }
 
 std::string LeastShareText(const Thresholds& thresholds) {
@@ -223,54 +199,51 @@ std::string LeastShareText(const Thresholds& thresholds) {
 }
 
 std::string SeverityText(const Diagnosis& diagnosis, const Finding& finding) {
-  std::string text(NameOf(ImpactOf(diagnosis, finding)));
+  std::string text(Translated(NameOf(ImpactOf(diagnosis, finding))));
   for (char& letter : text)
     letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   return text;
 }
 
-std::string FactText(const Finding& finding, const Metric& metric, Language language) {
-  if (finding.evidence.empty()) return MetricText(metric, language);
+std::string FactText(const Finding& finding, const Metric& metric) {
+  if (finding.evidence.empty()) return MetricText(metric);
   const Evidence& place = finding.evidence.front();
   if (metric.info == &kTimePerStep && place.of_all > 0) {
     const Metric of_rank{metric.info, static_cast<double>(place.of_all)};
-    return MetricText(of_rank, language) + RankOfPlace(finding, language);
+    return MetricText(of_rank) + RankOfPlace(finding);
   }
-  if (metric.info == &kCallsPerStep && !RankOfPlace(finding, language).empty()) {
-    return Fill(language, {"{}, mean of the ranks", "{}（各卡平均）"},
-                MetricText(metric, language));
+  if (metric.info == &kCallsPerStep && !RankOfPlace(finding).empty()) {
+    return Say("{}, mean of the ranks", MetricText(metric));
   }
-  return MetricText(metric, language);
+  return MetricText(metric);
 }
 
-std::string FactsText(const Finding& finding, Language language, std::size_t columns) {
-  if (finding.setting) return SettingFacts(*finding.setting, language, columns);
-  const std::string comma = Text(language, {", ", "，"});
-  std::string facts = PlaceOf(finding, language, columns);
+std::string FactsText(const Finding& finding, std::size_t columns) {
+  if (finding.setting) return SettingFacts(*finding.setting, columns);
+  const std::string comma(Translated(", "));
+  std::string facts = PlaceOf(finding, columns);
   const auto is_time = [](const Metric& metric) { return metric.info == &kTimePerStep; };
   std::vector<Metric> metrics = finding.metrics;
   std::erase_if(metrics, [](const Metric& metric) { return metric.info == &kIfOthersCame; });
   std::stable_partition(metrics.begin(), metrics.end(), is_time);
   if ((metrics.empty() || !is_time(metrics.front())) && !finding.evidence.empty() &&
       finding.evidence.front().time > 0) {
-    const std::string part =
-        comma + PartText(finding.evidence.front()) + RankOfPlace(finding, language);
-    const std::string fact =
-        metrics.empty() ? "" : ": " + FactOfPlace(finding, metrics.front(), language);
+    const std::string part = comma + PartText(finding.evidence.front()) + RankOfPlace(finding);
+    const std::string fact = metrics.empty() ? "" : ": " + FactOfPlace(finding, metrics.front());
     // What was measured says more than the share of the place.
     if (ColumnsOf(facts) + ColumnsOf(part) + ColumnsOf(fact) <= columns) facts += part;
   }
   bool first = true;
   for (const Metric& metric : metrics) {
     // The rank is said once.
-    std::string fact = FactOfPlace(finding, metric, language);
+    std::string fact = FactOfPlace(finding, metric);
     if (fact.empty()) continue;
     // The rank is said once.
     if (first && (metric.info == &kTimePerStep || metric.info == &kCallsPerStep) &&
         !finding.evidence.empty()) {
-      fact += RankOfPlace(finding, language);
+      fact += RankOfPlace(finding);
     }
-    const std::string before = facts.empty() ? "" : first ? Text(language, {": ", "："}) : comma;
+    const std::string before = facts.empty() ? "" : first ? Say(": ") : comma;
     if (ColumnsOf(facts) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
     facts += before + fact;
     first = false;
@@ -278,37 +251,27 @@ std::string FactsText(const Finding& finding, Language language, std::size_t col
   return facts;
 }
 
-std::string CaptureText(const Diagnosis& diagnosis, Language language) {
+std::string CaptureText(const Diagnosis& diagnosis) {
   const std::size_t count = diagnosis.ranks.size();
   const AbsentRanks& absent = diagnosis.lateness.absent;
-  std::string text = fmt::format("{}", count);
-  if (diagnosis.world > static_cast<std::int64_t>(count))
-    text = Fill(language,
-                absent.AnyCaptured() ? Wording{"{} of {}", "共 {1} 卡，读取 {0}"}
-                                     : Wording{"{} of {}", "共 {1} 卡，采集 {0}"},
-                count, diagnosis.world);
-  text += InChinese(language) ? " 卡" : text == "1" ? " rank" : " ranks";
-  if (diagnosis.world > static_cast<std::int64_t>(count) && !InChinese(language))
-    text += absent.AnyCaptured() ? " read" : " captured";
-  if (const std::string states = absent.Counts(language); !states.empty())
-    text += Fill(language, {" ({})", "（{}）"}, states);
+  std::string text = diagnosis.world <= static_cast<std::int64_t>(count)
+                         ? count == 1 ? Say("1 rank") : Say("{} ranks", count)
+                     : absent.AnyCaptured()
+                         ? Say("{} of {} ranks read", count, diagnosis.world)
+                         : Say("{} of {} ranks captured", count, diagnosis.world);
+  if (const std::string states = absent.Counts(); !states.empty()) text += Say(" ({})", states);
   const auto& steps = diagnosis.steps;
-  if (steps.size() == 1) text += Fill(language, {", step {}", "，step {}"}, steps[0]);
-  if (steps.size() > 1)
-    text += Fill(language, {", steps {}-{}", "，step {}-{}"}, steps.front(), steps.back());
+  if (steps.size() == 1) text += Say(", step {}", steps[0]);
+  if (steps.size() > 1) text += Say(", steps {}-{}", steps.front(), steps.back());
   const auto& dropped = diagnosis.dropped_steps;
-  if (dropped.size() == 1)
-    text += Fill(language, {" ({} left out: warm-up)", "（{} 为预热，不计）"}, dropped[0]);
-  if (dropped.size() > 1)
-    text += Fill(language, {" ({} steps left out: warm-up)", "（{} 个 step 为预热，不计）"},
-                 dropped.size());
-  if (!diagnosis.level.empty()) text += Text(language, {", ", "，"}) + Printable(diagnosis.level);
+  if (dropped.size() == 1) text += Say(" ({} left out: warm-up)", dropped[0]);
+  if (dropped.size() > 1) text += Say(" ({} steps left out: warm-up)", dropped.size());
+  if (!diagnosis.level.empty()) text.append(Translated(", ")).append(Printable(diagnosis.level));
   return text;
 }
 
-std::string NoFindingText(const Diagnosis& diagnosis, Language language) {
-  return Fill(language, {"No finding above {} of the step.", "没有超过 step {} 的问题。"},
-              LeastShareText(diagnosis.thresholds));
+std::string NoFindingText(const Diagnosis& diagnosis) {
+  return Say("No finding above {} of the step.", LeastShareText(diagnosis.thresholds));
 }
 
 bool NamesLine(const std::string& name, const std::string& line) {
@@ -317,37 +280,33 @@ bool NamesLine(const std::string& name, const std::string& line) {
          name.find(line.substr(0, colon) + "(" + line.substr(colon + 1) + ")") != std::string::npos;
 }
 
-std::string AtLine(const std::string& name, const std::string& line, Language language,
-                   std::size_t columns) {
+std::string AtLine(const std::string& name, const std::string& line, std::size_t columns) {
   constexpr std::size_t kShortestName = 8, kShortestLine = 28;
   const std::size_t longest_line = std::max(kShortestLine, columns / 3);
-  const std::string behind =
-      line.empty() || NamesLine(name, line)
-          ? ""
-          : Fill(language, {" at {}", "（{}）"}, ShortenName(Printable(line), longest_line));
+  const std::string behind = line.empty() || NamesLine(name, line)
+                                 ? ""
+                                 : Say(" at {}", ShortenName(Printable(line), longest_line));
   const std::size_t room = std::max(kShortestName, columns - std::min(columns, ColumnsOf(behind)));
   return ShortenName(Printable(name), room) + behind;
 }
 
-std::string CategoryText(std::string_view category, Language language) {
+std::string CategoryText(std::string_view category) {
   const auto known = CategoryNamed(category);
-  if (!known) return std::string(category);
-  return std::string(InChinese(language) ? ChineseTitleOf(*known) : TitleOf(*known));
+  return std::string(known ? Translated(TitleOf(*known)) : category);
 }
 
-std::string OnHostText(const StepsOnHost& host, Language language) {
+std::string OnHostText(const StepsOnHost& host) {
   constexpr std::size_t kMost = 4;
-  std::string text = Fill(
-      language, {"on the host{}: {}, median {:.3f} ms", "host{}：{}，中位数 {:.3f} ms"},
-      host.rank < 0 ? "" : Fill(language, {" of rank {}", "（rank {}）"}, RankName(host.rank)),
-      InChinese(language) ? fmt::format("{} 个 step", host.steps) : Counted(host.steps, "step"),
-      static_cast<double>(host.median) / 1e6);
+  const std::string steps = host.steps == 1 ? Say("1 step") : Say("{} steps", host.steps);
+  const double median = InMs(host.median);
+  std::string text = host.rank < 0 ? Say("on the host: {}, median {:.3f} ms", steps, median)
+                                   : Say("on the host of rank {}: {}, median {:.3f} ms",
+                                         RankName(host.rank), steps, median);
   std::size_t told = 0;
   for (const auto& [category, time] : host.categories) {
     if (told == kMost || time * 100 < host.all) break;
-    text += told++ == 0 ? Text(language, {"; ", "；"}) : Text(language, {", ", "，"});
-    text +=
-        fmt::format("{} {:.0f} %", CategoryText(category, language), 100 * Share(time, host.all));
+    text += Translated(told++ == 0 ? "; " : ", ");
+    text += fmt::format("{} {:.0f} %", CategoryText(category), 100 * Share(time, host.all));
   }
   return text;
 }
@@ -364,26 +323,23 @@ std::vector<StepShare> SharesOf(const AccountRow& row) {
   const TimeNs transfer = sum("comm.") - wait - bubble - unsplit;
   // Where nothing tells waiting from transferring, neither of them is 0.
   const bool is_split = unsplit == 0 && row.communicates;
-  std::vector<StepShare> shares = {
-      {{"compute", "计算"}, sum("comp."), 0, true, Tint::kCompute},
-      {{"waiting for ranks", "等待其他卡"}, wait, 0, is_split, Tint::kWait},
-      {{"bubble", "流水线气泡"}, bubble, 0, false, Tint::kBase},
-      {{"transfer", "通信传输"}, transfer, 0, is_split, Tint::kTransfer},
-      {{"communication", "通信"}, unsplit, 0, false, Tint::kUnsplit},
-      {{"copies", "拷贝"}, sum("copy."), 0, false, Tint::kCopy},
-      {{"device free", "设备空闲"}, sum("free."), 0, true, Tint::kFree}};
+  std::vector<StepShare> shares = {{"compute", sum("comp."), 0, true, Tint::kCompute},
+                                   {"waiting for ranks", wait, 0, is_split, Tint::kWait},
+                                   {"bubble", bubble, 0, false, Tint::kBase},
+                                   {"transfer", transfer, 0, is_split, Tint::kTransfer},
+                                   {"communication", unsplit, 0, false, Tint::kUnsplit},
+                                   {"copies", sum("copy."), 0, false, Tint::kCopy},
+                                   {"device free", sum("free."), 0, true, Tint::kFree}};
   AddPercents(shares);
   return shares;
 }
 
-std::string ClockText(const Diagnosis& diagnosis, Language language) {
-  std::string doubt = ClockDoubtText(diagnosis.lateness);
-  if (doubt.empty()) return doubt;
-  if (!InChinese(language)) return fmt::format("{}: {}", doubt, kDoubtMeans);
-  return "卡间时钟不一致，更小的卡间差异不予判断：" + doubt;
+std::string ClockText(const Diagnosis& diagnosis) {
+  const std::string doubt = ClockDoubtText(diagnosis.lateness);
+  return doubt.empty() ? "" : Say("{}: {}", doubt, Translated(kDoubtMeans));
 }
 
-std::string LateText(const Diagnosis& diagnosis, Language language) {
+std::string LateText(const Diagnosis& diagnosis) {
   const Lateness& lateness = diagnosis.lateness;
   if (lateness.ranks.empty() || !lateness.ranks.front().captured) return "";
   const LateRanks& late = lateness.ranks.front();
@@ -395,45 +351,39 @@ std::string LateText(const Diagnosis& diagnosis, Language language) {
   if (is_named ||
       late.as_last < std::max<TimeNs>(1, steps) * LeastGain(diagnosis.thresholds, diagnosis.step))
     return "";
-  const std::string sum = LateSumText(late);
-  return fmt::format("{}{}{}{}", Text(language, {"late: ", "最晚到达通信的卡："}),
-                     LateArrivalText(lateness, late), sum.empty() ? "" : "; ", sum);
+  const std::string sum = LateSumText(late), arrival = LateArrivalText(lateness, late);
+  return sum.empty() ? Say("late: {}", arrival) : Say("late: {}; {}", arrival, sum);
 }
 
-std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) {
+std::vector<std::string> NotesOf(const Diagnosis& diagnosis) {
   std::vector<std::string> notes = diagnosis.notes;
-  const auto say = [&](const std::string& names, std::string_view english,
-                       std::string_view chinese) {
-    if (!names.empty())
-      notes.push_back(fmt::format(fmt::runtime(InChinese(language) ? chinese : english), names));
-  };
-  say(RankNames(diagnosis.ranks_left_out, ", "),
-      "ranks left out of all comparisons because their captures break off or lack the steps of the"
-      " others: {}",
-      "以下 rank 的采集数据中断或缺少其他卡的 step，不参与卡间比较：{}");
-  say(RankNames(diagnosis.ranks_without_work, ", "),
-      "ranks left out because no device work was recorded on them: {}",
-      "以下 rank 未采集到设备任务，不参与分析：{}");
-  say(fmt::format("{}", fmt::join(diagnosis.steps_left_out, ", ")),
-      "steps left out of all comparisons because not all captures have them: {}",
-      "以下 step 并非所有卡都有，不参与卡间比较：{}");
+  if (!diagnosis.ranks_left_out.empty()) {
+    notes.push_back(
+        Say("ranks left out of all comparisons because their captures break off or lack the steps"
+            " of the others: {}",
+            RankNames(diagnosis.ranks_left_out, ", ")));
+  }
+  if (!diagnosis.ranks_without_work.empty()) {
+    notes.push_back(Say("ranks left out because no device work was recorded on them: {}",
+                        RankNames(diagnosis.ranks_without_work, ", ")));
+  }
+  if (!diagnosis.steps_left_out.empty()) {
+    notes.push_back(Say("steps left out of all comparisons because not all captures have them: {}",
+                        fmt::join(diagnosis.steps_left_out, ", ")));
+  }
   const ReplayedRanks& replayed = diagnosis.replayed;
   if (!replayed.ranks.empty()) {
     notes.push_back(
-        Fill(language,
-             {"{} of {} ranks were replayed: those that stand out, and others for comparison",
-              "{1} 卡中重放 {0} 卡：与众不同的卡，以及用于比较的卡"},
-             replayed.ranks.size(), diagnosis.ranks.size()));
+        Say("{} of {} ranks were replayed: those that stand out, and others for comparison",
+            replayed.ranks.size(), diagnosis.ranks.size()));
   }
   if (replayed.left_out > 0) {
-    notes.push_back(Fill(language,
-                         {"{} of {} ranks that stand out were not replayed; a larger --memory"
-                          " allows more",
-                          "{1} 个与众不同的卡中有 {0} 个未重放；更大的 --memory 可放宽上限"},
-                         replayed.left_out, replayed.stand_out));
+    notes.push_back(
+        Say("{} of {} ranks that stand out were not replayed; a larger --memory allows"
+            " more",
+            replayed.left_out, replayed.stand_out));
   }
-  if (std::string doubt = ClockText(diagnosis, language); !doubt.empty())
-    notes.push_back(std::move(doubt));
+  if (std::string doubt = ClockText(diagnosis); !doubt.empty()) notes.push_back(std::move(doubt));
   return notes;
 }
 

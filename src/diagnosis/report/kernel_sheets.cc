@@ -17,21 +17,10 @@
 namespace mpa {
 namespace {
 
-constexpr Wording kBlockDim{"Block Dim Issues", "AICore核数"},
-    kNoBound{"Operator No Bound Issues", "算子瓶颈"},
-    kHostSequences{"Host Bound Operator Sequences", "基于host瓶颈的算子序列分析"},
-    kMteSequences{"MTE Bound Operator Sequences", "基于mte瓶颈的算子序列分析"},
-    kSequences{"Fusible Operator Analysis", "可融合算子分析"};
-
-constexpr Wording kDescription{
-    "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels"
-    " run for {:.3f} ms; {:.3f} of the time are gaps{}",
-    "{} 个重复的算子序列具有融合价值：总耗时 {:.3f} ms，其中算子执行 {:.3f} ms；间隙占比 {:.3f}{}"},
-    kMoving{", {:.3f} loads and stores", "，搬运占比 {:.3f}"},
-    kSuggestion{
-        "fuse their kernels, or use operators that do the work of several; where the host is late,"
-        " find its code by the stacks first",
-        "评估序列能否融合或改用融合算子；host 瓶颈的序列先通过调用栈定位代码"};
+constexpr std::string_view kBlockDim = "Block Dim Issues", kNoBound = "Operator No Bound Issues",
+                           kHostSequences = "Host Bound Operator Sequences",
+                           kMteSequences = "MTE Bound Operator Sequences",
+                           kSequences = "Fusible Operator Analysis";
 
 using KernelColumns = SheetColumns<KernelRow>;
 
@@ -79,30 +68,28 @@ struct ThrottledRow {
   double decreased = 0;  // how much the mean clock is below the rated one, as a share of it
 };
 
-const Wording& SheetNameOf(PerfFamily family) {
-  static constexpr Wording kCube{"Cube Operator Perf Analysis", "Cube算子性能分析"},
-      kAttention{"FA Operator Perf Analysis", "FA算子性能分析"},
-      kVector{"Vector Operator Perf Analysis", "Vector算子性能分析"};
+std::string_view SheetNameOf(PerfFamily family) {
+  static constexpr std::string_view kCube = "Cube Operator Perf Analysis",
+                                    kAttention = "FA Operator Perf Analysis",
+                                    kVector = "Vector Operator Perf Analysis";
   return family == PerfFamily::kCube        ? kCube
          : family == PerfFamily::kAttention ? kAttention
                                             : kVector;
 }
 
-const Wording& TypeOf(PerfVerdict verdict) {
-  static constexpr Wording kRoom{"room", "优化空间"}, kBound{"bound", "瓶颈"},
-      kShape{"shape", "shape不亲和"};
+std::string_view TypeOf(PerfVerdict verdict) {
+  static constexpr std::string_view kRoom = "room", kBound = "bound", kShape = "shape";
   return verdict == PerfVerdict::kRoom ? kRoom : verdict == PerfVerdict::kBound ? kBound : kShape;
 }
 
-const Wording& DescriptionOf(const PerfRow& row) {
-  static constexpr Wording kRoom{"no unit reaches its limit; {} is the nearest",
-                                 "没有单元达到上限，最接近的是 {}"},
-      kBound{"{} is at its limit", "{} 已达上限"},
-      kAxis{"{} of the inputs is not a multiple of 256", "输入的 {} 不是 256 的整数倍"},
-      kAttentionAxis{"{} is not a multiple of 128", "{} 不是 128 的整数倍"};
-  if (row.verdict == PerfVerdict::kRoom) return kRoom;
-  if (row.verdict == PerfVerdict::kBound) return kBound;
-  return row.family == PerfFamily::kCube ? kAxis : kAttentionAxis;
+std::string DescriptionOf(const PerfRow& row) {
+  const std::string_view what = Translated(row.what);
+  if (row.verdict == PerfVerdict::kRoom)
+    return Say("no unit reaches its limit; {} is the nearest", what);
+  if (row.verdict == PerfVerdict::kBound) return Say("{} is at its limit", what);
+  return row.family == PerfFamily::kCube
+             ? Say("{} of the inputs is not a multiple of 256", what)
+             : Say("{} is not a multiple of 128", what);
 }
 
 struct JudgedRow {
@@ -171,7 +158,7 @@ const SheetColumns<KernelSequence>& SequenceColumns() {
 
 // Counts all of them; the sheet shows the longest of each rank, as many of all that a workbook
 // stays readable.
-AnalyzerSheets::Listed AddKernels(const Wording& name, const KernelColumns& columns,
+AnalyzerSheets::Listed AddKernels(std::string_view name, const KernelColumns& columns,
                                   KernelList AnalyzerRows::*list, AnalyzerSheets& sheets) {
   constexpr std::size_t kMaxKernels = 100'000;
   std::size_t ranks = 0, most = 0;  // that list kernels, and what one of them lists
@@ -191,9 +178,8 @@ AnalyzerSheets::Listed AddKernels(const Wording& name, const KernelColumns& colu
   });
   if (most > of_rank) {
     sheets.left_out.push_back(
-        sheets.Fill({"{} has the {} longest kernels of each rank; {} shorter ones are left out",
-                     "{} 只列出每张卡耗时最长的 {} 个算子；省略其余 {} 个"},
-                    sheets.Text(name), of_rank, sum.rows - shown));
+        Say("{} has the {} longest kernels of each rank; {} shorter ones are left out",
+            Translated(name), of_rank, sum.rows - shown));
   }
   return sum;
 }
@@ -211,10 +197,9 @@ void AddFusible(AnalyzerSheets& sheets) {
       add(fusible);
     }
   });
-  sheets.Note(kOpUnfused.problem, runs,
-              {"operators that one call could replace ran {} times",
-               "可由一个亲和接口替代的算子出现 {} 次"},
-              {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"});
+  sheets.AddNote(kOpUnfused.problem, runs,
+                 Say("operators that one call could replace ran {} times", runs.rows),
+                 Say("use the calls of the sheet; check the precision"));
 }
 
 void AddBlockDim(AnalyzerSheets& sheets) {
@@ -227,13 +212,12 @@ void AddBlockDim(AnalyzerSheets& sheets) {
                                                      "Blocks of the kernel's vector part")},
       CountColumn<&KernelRow::cores>("cores", 10, "Cores that the device has for the blocks"));
   const auto listed = AddKernels(kBlockDim, columns, &AnalyzerRows::on_some_cores, sheets);
-  sheets.Note(
+  sheets.AddNote(
       kBlockDim, listed,
-      {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number"
-       " of cores",
-       "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
-      {"tune the tiling of the longest ones with AOE, or choose shapes that split evenly",
-       "使用 AOE 对耗时最长的算子调优，或选择可均分的 shape"});
+      Say("{} kernels leave cores idle: the number of their blocks is not a multiple of the number"
+          " of cores",
+          listed.rows),
+      Say("tune the tiling of the longest ones with AOE, or choose shapes that split evenly"));
 }
 
 void AddNoBound(AnalyzerSheets& sheets) {
@@ -254,11 +238,10 @@ void AddNoBound(AnalyzerSheets& sheets) {
       LoadColumn<&UnitLoads::fixpipe>("fixpipe_ratio",
                                       "Share of the time in which the cube core stores"));
   const auto listed = AddKernels(kNoBound, columns, &AnalyzerRows::without_bound, sheets);
-  sheets.Note(kNoBound, listed,
-              {"{} kernels use each unit of their cores for less than 80 % of their time",
-               "{} 个算子没有任何单元的利用率超过 80 %"},
-              {"tune the longest ones with AOE, fuse short ones with their neighbours",
-               "使用 AOE 调优耗时长的算子，将短算子与相邻算子融合"});
+  sheets.AddNote(
+      kNoBound, listed,
+      Say("{} kernels use each unit of their cores for less than 80 % of their time", listed.rows),
+      Say("tune the longest ones with AOE, fuse short ones with their neighbours"));
 }
 
 // Those that the finding would call throttled.
@@ -286,9 +269,8 @@ void AddClocks(AnalyzerSheets& sheets) {
       add({clock, 1 - clock.mhz / rated});
     }
   });
-  sheets.NoteAsFinding(
-      kDevClock, slow,
-      {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"});
+  sheets.NoteAsFinding(kDevClock, slow,
+                       Say("kernels of {} names ran while the clock was low", slow.rows));
 }
 
 void AddFamily(PerfFamily family, AnalyzerSheets& sheets) {
@@ -300,18 +282,15 @@ void AddFamily(PerfFamily family, AnalyzerSheets& sheets) {
         improvable.rows += kernel.count;
         improvable.time += kernel.time;
       }
-      add({kernel, sheets.Text(TypeOf(kernel.verdict)),
-           sheets.Fill(DescriptionOf(kernel), kernel.what)});
+      add({kernel, std::string(Translated(TypeOf(kernel.verdict))), DescriptionOf(kernel)});
     }
   });
-  sheets.Note(
-      SheetNameOf(family), improvable,
-      {"{} kernels could use the units of their cores better", "{} 个算子未充分利用核内单元"},
-      {"start with the first of the sheet: fitting shapes, fusion, tuned tiling",
-       "从表中第一个算子开始：调整 shape、融合或优化 tiling"});
+  sheets.AddNote(SheetNameOf(family), improvable,
+                 Say("{} kernels could use the units of their cores better", improvable.rows),
+                 Say("start with the first of the sheet: fitting shapes, fusion, tuned tiling"));
 }
 
-void AddBound(const Wording& name, bool KernelSequence::*is_bound, AnalyzerSheets& sheets) {
+void AddBound(std::string_view name, bool KernelSequence::*is_bound, AnalyzerSheets& sheets) {
   sheets.Add(name, SequenceColumns(), [&](const RankDiagnosis& part, auto add) {
     for (const KernelSequence& sequence : part.analyzers.sequences.rows) {
       if (sequence.*is_bound) add(sequence);
@@ -331,12 +310,17 @@ void NoteSequences(AnalyzerSheets& sheets) {
   constexpr double kMillisecond = 1e6;
   const auto share = [&](TimeNs time) { return sum.total > 0 ? Share(time, sum.total) : 0; };
   // Without counters nothing is known of loads and stores.
-  const std::string moving = sum.moving > 0 ? sheets.Fill(kMoving, share(sum.moving)) : "";
-  sheets.AddNote(kSequences, {sum.count, sum.total},
-                 sheets.Fill(kDescription, sum.count, static_cast<double>(sum.total) / kMillisecond,
-                             static_cast<double>(sum.busy) / kMillisecond,
-                             share(std::max<TimeNs>(0, sum.total - sum.busy)), moving),
-                 sheets.Text(kSuggestion));
+  const std::string moving =
+      sum.moving > 0 ? Say(", {:.3f} loads and stores", share(sum.moving)) : "";
+  sheets.AddNote(
+      kSequences, {sum.count, sum.total},
+      Say("repeated sequences of kernels that could be fused: {}. They take {:.3f} ms,"
+          " of which kernels run for {:.3f} ms; {:.3f} of the time are gaps{}",
+          sum.count, static_cast<double>(sum.total) / kMillisecond,
+          static_cast<double>(sum.busy) / kMillisecond,
+          share(std::max<TimeNs>(0, sum.total - sum.busy)), moving),
+      Say("fuse their kernels, or use operators that do the work of several; where the host"
+          " is late, find its code by the stacks first"));
 }
 
 }  // namespace

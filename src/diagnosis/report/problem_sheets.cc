@@ -56,13 +56,13 @@ SheetColumns<ProblemRow> ObservationColumns() {
 
 double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Share(time, step) : 0; }
 
-ProblemRow RowOf(const Diagnosis& diagnosis, const Finding& finding, Language language) {
+ProblemRow RowOf(const Diagnosis& diagnosis, const Finding& finding) {
   ProblemRow row;
-  row.category = ProblemOf(finding, language);
-  row.description = TitleOf(finding, language);
-  const std::string facts = FactsText(finding, language, kAllColumns);  // cells are not cut
+  row.category = ProblemOf(finding);
+  row.description = TitleOf(finding);
+  const std::string facts = FactsText(finding, kAllColumns);  // cells are not cut
   if (!facts.empty()) row.description += "\n" + facts;
-  row.suggestion = "1. " + AdviceOf(finding, language);
+  row.suggestion = "1. " + AdviceOf(finding);
   for (const Metric& metric : finding.metrics) {
     if (metric.info == &kCallsPerStep) row.count = metric.value;
     if (metric.info != &kTimePerStep) continue;
@@ -168,30 +168,28 @@ const SheetColumns<SummaryRow>& SummaryColumns() {
 }  // namespace
 
 void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
-                      Language language, Report& report) {
-  const auto name = [&](const Wording& text) { return text.In(language); };
-  Sheet problems = SheetOf(name(kProblemsSheet), ProblemColumns());
-  Sheet others = SheetOf(name(kOthersSheet), ProblemColumns());
-  Sheet observations = SheetOf(name({"observations", "观察项"}), ObservationColumns());
-  AnalyzerSheets analyzers(ranks, diagnosis, language);
+                      Report& report) {
+  Sheet problems = SheetOf(Translated(kProblemsSheet), ProblemColumns());
+  Sheet others = SheetOf(Translated(kOthersSheet), ProblemColumns());
+  Sheet observations = SheetOf(Translated("observations"), ObservationColumns());
+  AnalyzerSheets analyzers(ranks, diagnosis);
   for (const auto& add : {AddEnvironmentSheet, AddRankSheets, AddTransferSheets, AddKernelSheets})
     add(analyzers);
   for (const Finding& finding : diagnosis.findings) {
-    AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0,
-           IsFault(finding) ? problems : others);
+    AddRow(ProblemColumns(), RowOf(diagnosis, finding), 0, IsFault(finding) ? problems : others);
   }
   for (const AnalyzerNote& note : analyzers.notes) {
     AddRow(ObservationColumns(), RowOf(note), 0, observations);
   }
-  report.summary = DiagnosisSummary(diagnosis, language);
+  report.summary = DiagnosisSummary(diagnosis);
   report.sheets.push_back(std::move(problems));
   for (Sheet* sheet : {&others, &observations}) {
     if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
   }
   if (const auto shown = ShownAccount(diagnosis)) {
-    report.sheets.push_back(OverallSheet(*shown).Make(name({"Overall Summary", "整网耗时分析"})));
+    report.sheets.push_back(OverallSheet(*shown).Make(Translated("Overall Summary")));
   }
-  Sheet summary = SheetOf(name({"Step Accounting", "step耗时明细"}), SummaryColumns());
+  Sheet summary = SheetOf(Translated("Step Accounting"), SummaryColumns());
   std::map<RankId, std::size_t> place;
   for (std::size_t i = 0; i < report.ranks.size(); ++i) place[report.ranks[i]] = i;
   for (const AccountRow& row : diagnosis.accounting) {
@@ -226,19 +224,19 @@ std::set<std::string> PoorOf(RankId rank, const RankDiagnosis& part, const Diagn
   return names;
 }
 
-VariableRow RowOf(const std::string& name, const RankDiagnosis& part,
-                  const AnalyzerSheets& sheets) {
-  static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
+VariableRow RowOf(const std::string& name, const RankDiagnosis& part) {
+  static constexpr std::string_view kDiffers = "the ranks have different values";
   const Variable* variable = VariableNamed(name);
   const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
-  return {name, ValueIn(part.settings, name), sheets.Text(costs ? CostsOf(*variable) : kDiffers),
-          sheets.Text(costs ? variable->advice : kAgree)};
+  return {name, ValueIn(part.settings, name),
+          std::string(Translated(costs ? CostsOf(*variable) : kDiffers)),
+          std::string(Translated(costs ? variable->advice : kAgree))};
 }
 
 }  // namespace
 
 void AddEnvironmentSheet(AnalyzerSheets& sheets) {
-  static constexpr Wording kEnvironment{"Environment Variable Issues", "环境变量分析"};
+  static constexpr std::string_view kEnvironment = "Environment Variable Issues";
   static const SheetColumns<VariableRow> columns = {
       TextColumn<&VariableRow::name>("Environment", 28, "The variable"),
       TextColumn<&VariableRow::value>(
@@ -252,14 +250,13 @@ void AddEnvironmentSheet(AnalyzerSheets& sheets) {
   sheets.Add(kEnvironment, columns, [&](const RankDiagnosis& part, auto add) {
     for (const std::string& name : PoorOf(sheets.ranks[rank].rank, part, sheets.diagnosis)) {
       poor.insert(name);
-      add(RowOf(name, part, sheets));
+      add(RowOf(name, part));
     }
     ++rank;
   });
-  sheets.Note(kEnvironment, {static_cast<std::int64_t>(poor.size()), 0},
-              {"{} environment variables have values that may cost time",
-               "{} 个环境变量的取值可能影响性能"},
-              {"set them as the sheet says", "按表中建议设置"});
+  sheets.AddNote(kEnvironment, {static_cast<std::int64_t>(poor.size()), 0},
+                 Say("{} environment variables have values that may cost time", poor.size()),
+                 Say("set them as the sheet says"));
 }
 
 }  // namespace mpa

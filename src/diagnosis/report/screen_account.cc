@@ -22,16 +22,14 @@ namespace {
 // Categories of the free time that have a place of their own.
 constexpr std::size_t kMaxFree = 6;
 
-class AccountScreen : Speaker {
+class AccountScreen {
  public:
-  AccountScreen(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step) {}
+  AccountScreen(const Diagnosis& diagnosis) : diagnosis_(diagnosis), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make() && {
     AddHeader();
     AddAccount();
-    for (const std::string& text :
-         {LateText(diagnosis_, language_), ClockText(diagnosis_, language_)}) {
+    for (const std::string& text : {LateText(diagnosis_), ClockText(diagnosis_)}) {
       if (text.empty()) continue;
       for (std::string& part : Wrapped("  " + text, 4)) lines_.push_back(std::move(part));
     }
@@ -42,22 +40,24 @@ class AccountScreen : Speaker {
  private:
   // Items with commas between, none of them broken.
   void AddItems(std::string line, const std::vector<std::string>& items, std::size_t indent) {
-    const std::string comma = English() ? "," : "，";
+    std::string_view comma = Translated(", ");
+    const std::string_view blank = comma.ends_with(' ') ? " " : "";
+    comma.remove_suffix(blank.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
-      const std::string text = items[i] + (i + 1 < items.size() ? comma : "");
+      std::string text = items[i];
+      if (i + 1 < items.size()) text += comma;
       if (ColumnsOf(line) + ColumnsOf(text) + 1 > ScreenColumns()) {
         lines_.push_back(line);
         line = std::string(indent, ' ');
       }
-      if (English() && !line.ends_with(' ')) line += ' ';
+      if (!line.ends_with(' ')) line += blank;
       line += text;
     }
     lines_.push_back(line);
   }
 
   void AddHeader() {
-    const std::string line = CaptureText(diagnosis_, language_) +
-                             Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(diagnosis_.step));
+    const std::string line = Say("{}: step {} ms", CaptureText(diagnosis_), ms_(diagnosis_.step));
     for (std::string& part : Wrapped(line, 2)) lines_.push_back(std::move(part));
   }
 
@@ -67,16 +67,15 @@ class AccountScreen : Speaker {
     std::vector<std::string> items;
     for (const StepShare& share : SharesOf(*row)) {
       if (!share.always && share.percent == 0) continue;
-      items.push_back(Fill({"{} {} ({} %)", "{} {}（{} %）"}, Text(share.name), ms_(share.time),
-                           share.percent));
+      items.push_back(Say("{} {} ({} %)", Translated(share.name), ms_(share.time), share.percent));
     }
     // The job begins with its first rank and ends with its last: a rank's own step may be shorter.
     const bool is_other = ms_(row->window) != ms_(diagnosis_.step);
     if (diagnosis_.ranks.size() > 1 && is_other)
-      items.back() +=
-          Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), RankName(row->rank));
+      items.back() =
+          Say("{} of {} on rank {}", items.back(), ms_(row->window), RankName(row->rank));
     if (diagnosis_.ranks.size() > 1 && !is_other)
-      items.back() += Fill({" on rank {}", "[rank {}]"}, RankName(row->rank));
+      items.back() = Say("{} on rank {}", items.back(), RankName(row->rank));
     AddItems("  ", items, 2);
     AddFree(*row);
     AddEarlier();
@@ -88,10 +87,7 @@ class AccountScreen : Speaker {
         diagnosis_.accounting, {}, [](const AccountRow& row) { return row.earlier.time; });
     if (most == diagnosis_.accounting.end() || most->earlier.time <= 0) return;
     if (most->earlier.was_recorded && 10 * most->earlier.time < diagnosis_.step) return;
-    const std::string chinese =
-        fmt::format("未计入：{} ms，设备仍在执行更早的任务（{}）", ms_(most->earlier.time),
-                    most->earlier.was_recorded ? "采集前已下发" : "未采集");
-    lines_.push_back("  " + (English() ? EarlierTimeText(most->earlier) : chinese));
+    lines_.push_back("  " + EarlierTimeText(most->earlier));
   }
 
   // Largest first; what is below half a percent of the step is one item.
@@ -108,26 +104,24 @@ class AccountScreen : Speaker {
       if (items.size() == kMaxFree || time * 200 < row.window) {
         rest += time;
       } else {
-        items.push_back(fmt::format("{} {}", CategoryText(category, language_), ms_(time)));
+        items.push_back(fmt::format("{} {}", CategoryText(category), ms_(time)));
       }
     }
     if (items.empty()) return;
-    if (rest > 0) items.push_back(Fill({"other {}", "其他 {}"}, ms_(rest)));
-    AddItems(Text({"  device free:", "  设备空闲："}), items, 4);
+    if (rest > 0) items.push_back(Say("other {}", ms_(rest)));
+    AddItems(Say("  device free:"), items, 4);
   }
 
   // What bounds the step when nothing is wrong with it.
   void AddNoFinding() {
-    lines_.push_back(NoFindingText(diagnosis_, language_));
+    lines_.push_back(NoFindingText(diagnosis_));
     const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row || row->window <= 0) return;
     const auto largest =
         std::ranges::max_element(row->categories, {}, [](const auto& a) { return a.second; });
     if (largest == row->categories.end()) return;
-    lines_.push_back(
-        Fill({"Next limit: {}, {} ms ({} % of the step)", "下一个瓶颈：{}，{} ms（占 step {} %）"},
-             CategoryText(largest->first, language_), ms_(largest->second),
-             PercentOf(*row, largest->second)));
+    lines_.push_back(Say("Next limit: {}, {} ms ({} % of the step)", CategoryText(largest->first),
+                         ms_(largest->second), PercentOf(*row, largest->second)));
   }
 
   // As the account has it, where it is a part of its own there.
@@ -145,8 +139,8 @@ class AccountScreen : Speaker {
 
 }  // namespace
 
-std::vector<std::string> AccountLines(const Diagnosis& diagnosis, Language language) {
-  return AccountScreen(diagnosis, language).Make();
+std::vector<std::string> AccountLines(const Diagnosis& diagnosis) {
+  return AccountScreen(diagnosis).Make();
 }
 
 }  // namespace mpa

@@ -16,10 +16,9 @@ namespace {
 
 constexpr std::size_t kMaxInnocentCalls = 2;
 
-class ScreenBelow : Speaker {
+class ScreenBelow {
  public:
-  ScreenBelow(const Diagnosis& diagnosis, Language language)
-      : Speaker(language), diagnosis_(diagnosis), ms_(diagnosis.step) {}
+  ScreenBelow(const Diagnosis& diagnosis) : diagnosis_(diagnosis), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make(std::size_t shown) const {
     std::vector<std::string> lines;
@@ -38,14 +37,12 @@ class ScreenBelow : Speaker {
   // "3 more: --json lists them; 24 checks passed; fusions: none of 30 known patterns"
   std::vector<std::string> CountsLines(std::size_t more) const {
     std::vector<std::string> texts;
-    if (more > 0)
-      texts.push_back(Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more));
+    if (more > 0) texts.push_back(Say("{} more: --json lists them", more));
     if (!diagnosis_.passed_checks.empty())
-      texts.push_back(Fill({"{} checks passed", "{} 项检查通过"}, diagnosis_.passed_checks.size()));
+      texts.push_back(Say("{} checks passed", diagnosis_.passed_checks.size()));
     if (diagnosis_.known_fusions > 0 && diagnosis_.fusions.empty())
-      texts.push_back(Fill({"fusions: none of {} known patterns", "融合：{} 种已知模式均未出现"},
-                           diagnosis_.known_fusions));
-    const std::string text = fmt::format("{}", fmt::join(texts, Text({"; ", "；"})));
+      texts.push_back(Say("fusions: none of {} known patterns", diagnosis_.known_fusions));
+    const std::string text = fmt::format("{}", fmt::join(texts, Translated("; ")));
     const std::vector<std::string> fusions = ShortFusions();
     if (text.empty() && fusions.empty()) return {};
     return fusions.empty() ? Wrapped(text, 2) : WithFusions(text, fusions);
@@ -55,16 +52,15 @@ class ScreenBelow : Speaker {
   // activation (0.175 ms); 1 more": in one line more, if that holds the first.
   std::vector<std::string> WithFusions(const std::string& before,
                                        const std::vector<std::string>& fusions) const {
-    std::string text = before.empty() ? "" : before + Text({"; ", "；"});
-    text += Fill({"fusions: {} of {} known patterns, too short for a finding: ",
-                  "融合：{1} 种已知模式中有 {0} 种，收益过小："},
-                 fusions.size(), diagnosis_.known_fusions);
+    std::string text = before.empty() ? "" : before + std::string(Translated("; "));
+    text += Say("fusions: {} of {} known patterns, too short for a finding: ", fusions.size(),
+                diagnosis_.known_fusions);
     for (std::size_t i = 0; i < fusions.size(); ++i) {
-      const std::string longer = text + (i == 0 ? "" : Text({"; ", "；"})) + fusions[i];
+      const std::string longer = i == 0 ? text + fusions[i] : Say("{}; {}", text, fusions[i]);
       const std::size_t left = fusions.size() - i - 1;
-      const std::string rest = left == 0 ? "" : Fill({"; {} more", "；另有 {} 种"}, left);
+      const std::string rest = left == 0 ? "" : Say("; {} more", left);
       if (i > 0 && Wrapped(longer + rest, 2).size() > 2) {
-        text += Fill({"; {} more", "；另有 {} 种"}, left + 1);
+        text += Say("; {} more", left + 1);
         break;
       }
       text = longer;
@@ -77,19 +73,18 @@ class ScreenBelow : Speaker {
     std::vector<std::string> texts;
     for (const SeenFusion& fusion : diagnosis_.fusions) {
       if (fusion.is_finding) continue;
-      const std::string pieces = Text(fusion.pieces);
+      const std::string pieces(Translated(fusion.pieces));
       const std::string chain =
-          fusion.breaker.empty() ? pieces
-                                 : Fill({"{1} breaks {0}", "{1} 打断 {0}"}, pieces, fusion.breaker);
+          fusion.breaker.empty() ? pieces : Say("{1} breaks {0}", pieces, fusion.breaker);
       const TimeNs time = std::max(fusion.saves, fusion.gone);
-      texts.push_back(Fill({"{} ({} ms)", "{}（{} ms）"}, chain, MsText(time)(time)));
+      texts.push_back(Say("{} ({} ms)", chain, MsText(time)(time)));
     }
     return texts;
   }
 
   // Causes that could not be judged, by what records what they need.
   struct Unjudged {
-    Wording hint;
+    std::string_view hint;
     std::set<const FindingType*> causes;
     std::vector<std::string> needs;
   };
@@ -97,12 +92,12 @@ class ScreenBelow : Speaker {
   std::vector<Unjudged> NotJudgedByHint() const {
     std::vector<Unjudged> by_hint;
     for (const NotJudged& row : diagnosis_.not_judged) {
-      if (row.hint.english == kNotOnGpus.english) continue;
-      const auto is_hint = [&](const Unjudged& of) { return of.hint.english == row.hint.english; };
+      if (row.hint == kNotOnGpus) continue;
+      const auto is_hint = [&](const Unjudged& of) { return of.hint == row.hint; };
       auto found = std::ranges::find_if(by_hint, is_hint);
       if (found == by_hint.end()) found = by_hint.insert(found, Unjudged{row.hint, {}, {}});
       found->causes.insert(row.type);
-      std::string needs = NeedsText(row, language_);
+      std::string needs = NeedsText(row);
       if (std::ranges::find(found->needs, needs) == found->needs.end())
         found->needs.push_back(std::move(needs));
     }
@@ -114,12 +109,11 @@ class ScreenBelow : Speaker {
     constexpr std::size_t kMaxNeeds = 2;
     std::string needs;
     for (std::size_t i = 0; i < std::min(kMaxNeeds, of.needs.size()); ++i)
-      needs.append(i == 0 ? "" : Text({", ", "、"})).append(of.needs[i]);
-    if (of.needs.size() > kMaxNeeds) needs.append(Text({" and others", " 等"}));
+      needs = i == 0 ? of.needs[i] : Say("{}, {}", needs, of.needs[i]);
+    if (of.needs.size() > kMaxNeeds) needs = Say("{} and others", needs);
     return of.causes.size() == 1
-               ? Fill({"1 cause without {} ({})", "1 项缺少{}（{}）"}, needs, Text(of.hint))
-               : Fill({"{} causes without {} ({})", "{} 项缺少{}（{}）"}, of.causes.size(), needs,
-                      Text(of.hint));
+               ? Say("1 cause without {} ({})", needs, Translated(of.hint))
+               : Say("{} causes without {} ({})", of.causes.size(), needs, Translated(of.hint));
   }
 
   // "Not judged: 1 cause without ... (gc_detect_threshold=1); ...": what to collect, in two lines
@@ -129,9 +123,9 @@ class ScreenBelow : Speaker {
     std::string text;
     for (std::size_t i = 0; i < by_hint.size(); ++i) {
       const std::string item = NotJudgedText(by_hint[i]);
-      const std::string longer = text.empty() ? Text({"Not judged: ", "无法判断："}) + item
-                                              : text + Text({"; ", "；"}) + item;
-      const std::string more = Fill({"; {} more", "；另有 {} 项"}, by_hint.size() - i);
+      const std::string longer =
+          text.empty() ? Say("Not judged: {}", item) : Say("{}; {}", text, item);
+      const std::string more = Say("; {} more", by_hint.size() - i);
       const bool is_last = i + 1 == by_hint.size();
       if (i > 0 && Wrapped(is_last ? longer : longer + more, 2).size() > 2) {
         text += more;
@@ -158,33 +152,31 @@ class ScreenBelow : Speaker {
     const std::size_t findings = hidden.after.size();
     // A finding that is not on the screen has its key.
     std::string by = findings == 0 ? "" : ShortenMiddle(NumberOf(hidden.after.front()), 30);
-    if (findings > 1)
-      by += Fill({" and {} more", " 等 {} 项"}, English() ? findings - 1 : findings);
+    if (findings > 1) by = Say("{} and {} more", by, findings - 1);
+    const std::string title = TitleOf(hidden), alone = ms_(hidden.alone);
     const std::size_t others = diagnosis_.hidden.size() - 1;
-    const std::string behind =
-        hidden.if_uncaptured_ranks_do_too
-            ? Fill({"; saves up to {} ms if others do the same{}",
-                    "；若其他卡相同，最多可省 {} ms{}"},
-                   ms_(hidden.alone), others == 0 ? "" : Fill({" (+{})", "（+{}）"}, others))
-            : Fill({", {} ms alone, hardly any after it{}", "，单独 {} ms，其后几乎无收益{}"},
-                   ms_(hidden.alone),
-                   others == 0 ? "" : Fill({"; {} more", "；另有 {} 项"}, others));
-    const std::string before = Fill({"Hidden behind {}: ", "被第 {} 项掩盖："}, by);
-    return Wrapped(before + TitleOf(hidden, language_) + behind, 2);
+    if (hidden.if_uncaptured_ranks_do_too) {
+      const std::string more = others == 0 ? "" : Say(" (+{})", others);
+      return Wrapped(Say("Hidden behind {}: {}; saves up to {} ms if others do the same{}", by,
+                         title, alone, more),
+                     2);
+    }
+    const std::string more = others == 0 ? "" : Say("; {} more", others);
+    return Wrapped(
+        Say("Hidden behind {}: {}, {} ms alone, hardly any after it{}", by, title, alone, more), 2);
   }
 
+  // The number and the reason stay, however long the name is.
   std::string InnocentCallLine(const InnocentCall& call) const {
     const std::string why = call.explained_by.empty()
-                                ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
-                                : Fill({"waits for what {} delays", "在等第 {} 项造成的延迟"},
-                                       NumberOf(call.explained_by));
-    const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(call.cost), why);
-    const std::string before = Text({"Not a cause: ", "不是原因："});
-    // The number and the reason stay, however long the name is.
-    const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
+                                ? Say("the wait itself costs nothing")
+                                : Say("waits for what {} delays", NumberOf(call.explained_by));
+    const auto line = [&](const std::string& name) {
+      return Say("Not a cause: {}, {} ms: {}", name, ms_(call.cost), why);
+    };
     const std::size_t room =
-        std::max<std::size_t>(12, ScreenColumns() - std::min(ScreenColumns(), used));
-    return CutEnd(before + AtLine(call.name, call.line, language_, room) + behind, ScreenColumns());
+        std::max<std::size_t>(12, ScreenColumns() - std::min(ScreenColumns(), ColumnsOf(line(""))));
+    return CutEnd(line(AtLine(call.name, call.line, room)), ScreenColumns());
   }
 
   const Diagnosis& diagnosis_;
@@ -193,9 +185,8 @@ class ScreenBelow : Speaker {
 
 }  // namespace
 
-std::vector<std::string> LinesBelowFindings(const Diagnosis& diagnosis, Language language,
-                                            std::size_t shown) {
-  return ScreenBelow(diagnosis, language).Make(shown);
+std::vector<std::string> LinesBelowFindings(const Diagnosis& diagnosis, std::size_t shown) {
+  return ScreenBelow(diagnosis).Make(shown);
 }
 
 }  // namespace mpa

@@ -12,11 +12,10 @@
 namespace mpa {
 
 // The capture, where its step goes, who is late; of a step without findings what bounds it.
-std::vector<std::string> AccountLines(const Diagnosis& diagnosis, Language language);
+std::vector<std::string> AccountLines(const Diagnosis& diagnosis);
 
 // Of a screen that shows the first `shown` findings: causes that findings cover, how many findings
 // are left, what only looks guilty, and what could not be judged.
-std::vector<std::string> LinesBelowFindings(const Diagnosis& diagnosis, Language language,
-                                            std::size_t shown);
+std::vector<std::string> LinesBelowFindings(const Diagnosis& diagnosis, std::size_t shown);
 
 }  // namespace mpa

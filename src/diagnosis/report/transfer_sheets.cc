@@ -59,11 +59,10 @@ void AddAlignment(AnalyzerSheets& sheets) {
       kCommUnaligned.problem, columns, &AnalyzerRows::moved,
       [](const MovedRow& row) { return row.unaligned.time; },
       [](const MovedRow& row) { return row.unaligned.count > 0; });
-  sheets.Note(kCommUnaligned.problem, listed,
-              {"{} communication operators move sizes that are not multiples of 512 bytes",
-               "{} 个通信算子的数据量不是 512 字节的整数倍"},
-              {"pad the buckets of gradients to multiples of 512 bytes",
-               "将梯度 bucket 补齐为 512 字节的整数倍"});
+  sheets.AddNote(
+      kCommUnaligned.problem, listed,
+      Say("{} communication operators move sizes that are not multiples of 512 bytes", listed.rows),
+      Say("pad the buckets of gradients to multiples of 512 bytes"));
 }
 
 void AddPackets(AnalyzerSheets& sheets) {
@@ -103,9 +102,8 @@ void AddPackets(AnalyzerSheets& sheets) {
     small.time += row.sdma.small_time + row.rdma.small_time;
     add(row);
   });
-  sheets.NoteAsFinding(
-      kCommSmall, small,
-      {"{} communication operators move little data", "{} 个通信算子的数据量过小"});
+  sheets.NoteAsFinding(kCommSmall, small,
+                       Say("{} communication operators move little data", small.rows));
 }
 
 void AddResent(AnalyzerSheets& sheets) {
@@ -124,10 +122,9 @@ void AddResent(AnalyzerSheets& sheets) {
       kCommRetransmit.problem, columns, &AnalyzerRows::moved,
       [](const MovedRow& row) { return row.rdma.time; },
       [](const MovedRow& row) { return row.rdma.time > kResent; });
-  sheets.Note(kCommRetransmit.problem, listed,
-              {"{} operators sent by RDMA for more than 4 s", "{} 个算子 RDMA 发送超过 4 s"},
-              {"check optics, flow control (PFC, ECN) and HCCL_RDMA_TIMEOUT",
-               "检查光模块、流控（PFC、ECN）和 HCCL_RDMA_TIMEOUT"});
+  sheets.AddNote(kCommRetransmit.problem, listed,
+                 Say("{} operators sent by RDMA for more than 4 s", listed.rows),
+                 Say("check optics, flow control (PFC, ECN) and HCCL_RDMA_TIMEOUT"));
 }
 
 // The operations of the finding.
@@ -165,9 +162,9 @@ void AddContention(AnalyzerSheets& sheets) {
           add({part.names[part.operations[of.first].name], transport, sum, alone});
         }
       });
-  sheets.NoteAsFinding(kCommContention, slowed,
-                       {"{} communication operators lose bandwidth to computing at the same time",
-                        "{} 个通信算子与计算并行时带宽下降"});
+  sheets.NoteAsFinding(
+      kCommContention, slowed,
+      Say("{} communication operators lose bandwidth to computing at the same time", slowed.rows));
 }
 
 }  // namespace

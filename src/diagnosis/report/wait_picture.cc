@@ -36,9 +36,9 @@ class JobLanes {
     timeline_.end = window.end;
     timeline_.kinds = {{"var(--compute)", Say("kernels")},
                        {"var(--copy)", Say("copies")},
-                       {"var(--transfer)", Say("communication")},
+                       {"var(--unsplit)", Say("communication")},
                        {"var(--wait)", Say("waiting for a rank")},
-                       {"var(--free)", Say("work of the host")},
+                       {"var(--t0)", Say("work of the host")},
                        {"var(--base)", Say("the host waits for the device")}};
   }
 
@@ -83,8 +83,9 @@ class JobLanes {
     if (joint.late.empty() || joint.last <= Start(*last))
       return {last->rank, Start(*last), NameOfRank(last->rank)};
     const bool named = !joint.late.front().ranks.empty();
-    return {std::nullopt, joint.last,
-            named ? RankList(joint.late.front().ranks).Text() : "a rank that was not analysed"};
+    return {
+        std::nullopt, joint.last,
+        named ? RankList(joint.late.front().ranks).Text() : Say("a rank that was not analysed")};
   }
 
   TimeNs OnJob(RankIndex rank, TimeNs time) const {
@@ -116,8 +117,8 @@ class JobLanes {
   // own. Shares of one piece of work follow each other.
   void AddHost(RankIndex rank) {
     const RankDiagnosis& part = job_.Part(rank);
-    TimelineLane host{.title = NameOfRank(rank) + ", host"},
-        queue{.title = NameOfRank(rank) + ", queue"};
+    TimelineLane host{.title = Say("{}, host", NameOfRank(rank))},
+        queue{.title = Say("{}, queue", NameOfRank(rank))};
     std::map<std::uint32_t, TimeNs> before;  // what is drawn of the edge, from its end
     for (const HostShare& share : part.shares) {
       const GraphEdge& edge = part.graph.edges[share.edge];
@@ -149,12 +150,12 @@ class JobLanes {
       TimelineLane& lane = known ? streams[node.stream] : std::prev(streams.end())->second;
       const bool copies = node.kind == NodeKind::kCopy;
       Add(lane, {start, start + node.dur, copies ? kCopies : kKernels,
-                 copies ? "copy" : part.names[part.KindOf(node).name], ""});
+                 copies ? Say("copy") : part.names[part.KindOf(node).name], ""});
     }
     if (streams.empty()) streams[-1];
     for (auto& [stream, lane] : streams) {
-      lane.title =
-          NameOfRank(rank) + (stream < 0 ? ", device" : fmt::format(", stream {}", stream));
+      lane.title = stream < 0 ? Say("{}, device", NameOfRank(rank))
+                              : Say("{}, stream {}", NameOfRank(rank), stream);
       timeline_.lanes.push_back(std::move(lane));
     }
   }
@@ -179,7 +180,7 @@ class JobLanes {
       AddOperation(rank, i, first + at, lanes[at]);
     }
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      lanes[i].title = NameOfRank(rank) + ", communication";
+      lanes[i].title = Say("{}, communication", NameOfRank(rank));
       if (i > 0) lanes[i].title += fmt::format(" {}", i + 1);
       timeline_.lanes.push_back(std::move(lanes[i]));
     }
@@ -198,8 +199,7 @@ class JobLanes {
       wait = std::clamp<TimeNs>(last.came - begin, 0, operation.dur);
       if (wait > 0) {
         waits_.push_back({rank, lane_number, begin, begin + wait, last.rank, last.came, name});
-        Add(lane,
-            {begin, begin + wait, kWaiting, fmt::format("{} waits for {}", name, last.name), name});
+        Add(lane, {begin, begin + wait, kWaiting, Say("{} waits for {}", name, last.name), name});
       }
     }
     Add(lane, {begin + wait, end, kCommunication, name, ""});
@@ -222,8 +222,8 @@ class JobLanes {
            .to = to->lane,
            .begin = wait.begin,
            .end = wait.came,
-           .label = fmt::format("{} of {} waits for {}", wait.text, NameOfRank(wait.rank),
-                                NameOfRank(*wait.last_rank))});
+           .label = Say("{} of {} waits for {}", wait.text, NameOfRank(wait.rank),
+                        NameOfRank(*wait.last_rank))});
     }
   }
 

@@ -219,7 +219,7 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
           ranks.size() == 1 ? RankText(ranks.front().rank)
                             : Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
           TitleOf(metric));
-  report.drawings.push_back(export_stacks::FlameChart(all.tree(), std::move(title)));
+  report.drawings.push_back(export_stacks::FlameChart(all.tree(), metric, std::move(title)));
   AddPaths(all.tree(), metric, -1, 0, sums);
   report.sheets.push_back(std::move(sums.sheet));
   report.sheets.push_back(std::move(of_ranks.sheet));

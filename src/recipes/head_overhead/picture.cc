@@ -21,8 +21,8 @@ namespace {
 enum SpanKind : std::size_t { kEvent = kPartsOfCall, kRuntime, kBusy, kKernel, kMark };
 
 constexpr std::string_view kColours[] = {
-    "var(--t1)", "var(--t6)",   "var(--t4)",      "var(--t3)",      "var(--t2)",   "var(--wait)",
-    "var(--t5)", "var(--base)", "var(--compute)", "var(--compute)", "var(--worse)"};
+    "var(--t1)", "var(--t6)", "var(--t4)",      "var(--t3)",      "var(--t2)",   "var(--t7)",
+    "var(--t5)", "var(--t0)", "var(--compute)", "var(--compute)", "var(--worse)"};
 constexpr std::size_t kMaxBars = 3000;   // of a lane: more cannot be seen
 constexpr std::size_t kMaxStreams = 12;  // likewise
 

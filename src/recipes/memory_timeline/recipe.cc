@@ -69,6 +69,12 @@ std::string PeakText(const RankMemory& part) {
   return text;
 }
 
+PageSeries SeriesOf(Category category) {
+  return {.name = std::string(Translated(NameOf(category))),
+          .tint = Tint::kMemory,
+          .shade = static_cast<std::size_t>(category)};
+}
+
 class MemoryPictures {
  public:
   explicit MemoryPictures(const std::vector<Rank>& ranks) : ranks_(ranks), unit_(MostOf(ranks)) {
@@ -99,8 +105,7 @@ class MemoryPictures {
       chart.series.push_back(std::move(series));
     };
     for (const Category category : layers_) {
-      add({.name = std::string(Translated(NameOf(category)))},
-          [&](const Level& point) { return point.Of(category); });
+      add(SeriesOf(category), [&](const Level& point) { return point.Of(category); });
     }
     if (std::ranges::any_of(part.points, [](const Level& point) { return point.reserved >= 0; }))
       add({.name = Say("reserved"), .tint = Tint::kBase, .is_line = true},
@@ -116,8 +121,7 @@ class MemoryPictures {
         .title = Say("The peak of each rank, by what it is for"),
         .unit = unit_.Name(),
         .label = "rank"};
-    for (const Category category : layers_)
-      chart.series.push_back({.name = std::string(Translated(NameOf(category)))});
+    for (const Category category : layers_) chart.series.push_back(SeriesOf(category));
     for (const Rank& rank : ranks_) {
       chart.labels.push_back(RankName(rank.rank));
       for (std::size_t i = 0; i < layers_.size(); ++i)

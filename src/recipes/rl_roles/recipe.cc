@@ -203,7 +203,8 @@ PageChart RolesChart(const JobRoles& job, const std::vector<IterationAccount>& a
     for (const JobRun* run : runs) {
       const auto [kind, is_new] = kinds.try_emplace(run->run->role, kinds.size());
       if (is_new)
-        lanes.kinds.push_back({fmt::format("var(--t{})", kind->second % 9), run->run->role});
+        lanes.kinds.push_back(
+            {fmt::format("var(--t{})", kind->second % kSeriesColours.size()), run->run->role});
       lanes.Add({run->begin, run->end, kind->second, run->run->role, run->run->role});
     }
   }

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words in the language of the page, and what a cell of a table is: how it is sorted, and what the clipboard gets of it.
+// Texts in the language of the page, and what a cell of a table is: how it is sorted, and what the clipboard gets of it.
 "use strict";
 const pageCells = (function () {
-  const words = {
-    en: { search: "Search", copy: "Copy as CSV", copied: "Copied", rows: "rows", of: "of", table: "As a table", reset: "Whole window", all: "Whole graph",
-      name: "name", value: "value", start: "start", length: "length", lane: "lane", path: "path", none: "no value", column: "each column: 0 \u2013 its largest",
-      zoom: "Ctrl and the wheel zoom, a drag moves; + \u2212 and arrows do both", around: "Callers and callees", python: "Python frames",
-      from: "from", to: "to", median: "median", quartiles: "the middle half", outlier: "outside", order: "in order of the values" },
-    zh: { search: "搜索", copy: "复制为 CSV", copied: "已复制", rows: "行", of: "/", table: "表格", reset: "全部时间", all: "全部",
-      name: "名称", value: "数值", start: "开始", length: "时长", lane: "泳道", path: "路径", none: "无数据", column: "每列：0 \u2013 该列最大值",
-      zoom: "Ctrl 加滚轮缩放，拖动平移；+ \u2212 和方向键亦可", around: "调用者与被调用者", python: "Python 帧",
-      from: "从", to: "到", median: "中位数", quartiles: "中间一半", outlier: "离群", order: "按数值排序" },
-  }[document.documentElement.lang.slice(0, 2)] || {};
-  const word = (key) => words[key] || key;
+  const chinese = document.getElementById("texts"), texts = chinese ? JSON.parse(chinese.textContent) : {};
+  // The text in the language of the page, with values in the place of its fields.
+  function say(text, ...values) {
+    let next = 0;
+    return (texts[text] || text).replace(/\{(\d*)\}/g, (_, place) => values[place === "" ? next++ : +place]);
+  }
 
   // In seconds or bytes. A rate is sorted like the amount of a second.
   const UNITS = { ns: 1e-9, us: 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12,
@@ -78,5 +73,5 @@ const pageCells = (function () {
     }
   }
 
-  return { word, comparing, csvText, csvCell, copyText };
+  return { say, comparing, csvText, csvCell, copyText };
 })();

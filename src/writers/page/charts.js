@@ -2,7 +2,7 @@
 // Charts of a row for each label.
 "use strict";
 const pageCharts = (function () {
-  const { word } = pageCells;
+  const { say } = pageCells;
   const { tint, amount, flat, canvas, keyOfSeries, leftOf, axisX, rowLabels } = pageDrawing;
 
   // For each label one bar, stacked from the parts of a whole; or a bar for each series, side by side.
@@ -51,7 +51,7 @@ const pageCharts = (function () {
     const middle = (i) => y(i) + y.bandwidth() / 2;
     box.append("line").attr("x1", (i) => x(of[0][i])).attr("x2", (i) => x(of[4][i])).attr("y1", middle).attr("y2", middle).style("stroke", "var(--dim)");
     box.append("rect").attr("x", (i) => x(of[1][i])).attr("width", (i) => Math.max(1, x(of[3][i]) - x(of[1][i]))).attr("y", (i) => y(i))
-      .attr("height", y.bandwidth()).style("fill", "var(--t0)").style("fill-opacity", 0.6);
+      .attr("height", y.bandwidth()).style("fill", "var(--t0)").style("fill-opacity", 0.6).style("stroke", "var(--t0)");
     box.append("line").attr("x1", (i) => x(of[2][i])).attr("x2", (i) => x(of[2][i])).attr("y1", (i) => y(i)).attr("y2", (i) => y(i) + y.bandwidth())
       .style("stroke", "var(--text)").style("stroke-width", 2);
     box.append("title").text((i) => chart.labels[i] + ": " + chart.series.map((series) => `${series.name} ${amount(series.values[i], chart.unit)}`).join(", "));
@@ -75,7 +75,7 @@ const pageCharts = (function () {
     const y = d3.scaleBand().domain(d3.range(many)).range([0, height]).padding(0.25);
     const x = d3.scaleLinear().domain([cut, high || 1]).range([left, width - 90]);
     rowLabels(svg, chart.labels, y, left);
-    axisX(svg, x, height, chart.unit + (cut > 0 ? ` (${word("from")} ${amount(cut)})` : ""));
+    axisX(svg, x, height, cut > 0 ? say("{} (from {})", chart.unit, amount(cut)) : chart.unit);
     const bar = svg.append("g").selectAll("g").data(spans).enter().append("g").attr("class", "bar");
     bar.append("rect").attr("x", (span) => x(Math.max(cut, Math.min(span.from, span.to)))).attr("y", (_, i) => y(i)).attr("height", y.bandwidth())
       .attr("width", (span) => Math.max(1, x(Math.max(span.from, span.to)) - x(Math.max(cut, Math.min(span.from, span.to)))))

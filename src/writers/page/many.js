@@ -2,7 +2,7 @@
 // Charts of many labels: heat maps, distributions and histograms.
 "use strict";
 const pageManyCharts = (function () {
-  const { word } = pageCells;
+  const { say } = pageCells;
   const { tint, amount, flat, roomIn, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, axisX, axisY, leftOfY, leftOf, rowLabels } = pageDrawing;
 
   // Of the labels that share a row the one that deviates most from the median: a maximum would hide who waits for nobody.
@@ -36,16 +36,16 @@ const pageManyCharts = (function () {
     chart.series.forEach((series, s) => {
       const median = d3.median(flat([series.values])), whole = chart.own_scale ? d3.max(series.values) || 1 : largest;
       const shown = rows.map((row) => farthest(row, series.values, median));
-      const title = (i, row) => (i == null ? `${labels[row]}: ${series.name} ${word("none")}` : `${chart.labels[i]}: ${series.name} ${amount(series.values[i], chart.unit)}`
-        + (share > 1 ? ` (${labels[row]}; ${word("median")} ${amount(median, chart.unit)})` : ""));
+      const title = (i, row) => (i == null ? `${labels[row]}: ${series.name} ${say("no value")}` : `${chart.labels[i]}: ${series.name} ${amount(series.values[i], chart.unit)}`
+        + (share > 1 ? say(" ({}; median {})", labels[row], amount(median, chart.unit)) : ""));
       plot.append("g").style("fill", tint(series, 0)).selectAll("rect").data(shown).enter().append("rect").attr("class", (i) => (i == null ? "none" : "cell")).attr("x", x(s))
         .attr("y", (_, row) => y(row)).attr("width", x.bandwidth()).attr("height", Math.max(1, y.bandwidth()))
         .style("fill", (i) => (i == null ? `url(#${hatch})` : null))
         .style("fill-opacity", (i) => (i == null ? null : 0.1 + 0.9 * Math.max(0, series.values[i]) / whole))
         .append("title").text(title);
     });
-    drawKey(figure, [{ name: chart.own_scale ? word("column") : `0 \u2013 ${amount(largest, chart.unit)}`, colour: tint(chart.series[0] || {}, 0) }]
-      .concat(chart.series.some((series) => series.values.some((value) => value == null)) ? [{ name: word("none"), colour: "repeating-linear-gradient(45deg, var(--hatch) 0 1px, transparent 1px 4px)" }] : []));
+    drawKey(figure, [{ name: chart.own_scale ? say("each column: 0 – its largest") : `0 \u2013 ${amount(largest, chart.unit)}`, colour: tint(chart.series[0] || {}, 0) }]
+      .concat(chart.series.some((series) => series.values.some((value) => value == null)) ? [{ name: say("no value"), colour: "repeating-linear-gradient(45deg, var(--hatch) 0 1px, transparent 1px 4px)" }] : []));
   }
 
   // Texts beside their dots, so that none covers another.
@@ -68,12 +68,12 @@ const pageManyCharts = (function () {
       const y = d3.scaleLinear().domain([least > 0 && least < most / 2 ? 0 : least, most === least ? most + 1 : most]).range([height, 20]).nice();
       const left = leftOfY(y), x = d3.scaleLinear().domain([0, Math.max(1, sorted.length - 1)]).range([left + 8, width - 20]);
       axisY(plot, y, left, chart.unit);
-      unitText(plot, width - 12, height + 18, word("order")).attr("text-anchor", "end");
+      unitText(plot, width - 12, height + 18, say("in order of the values")).attr("text-anchor", "end");
       if (chart.series.length > 1) plot.append("text").attr("class", "label").attr("x", left + 8).attr("y", height + 18).text(series.name);
       plot.append("rect").attr("class", "band").attr("x", left).attr("width", width - 12 - left).attr("y", y(high)).attr("height", Math.max(1, y(low) - y(high)))
-        .append("title").text(`${word("quartiles")}: ${amount(low, chart.unit)} \u2013 ${amount(high, chart.unit)}`);
+        .append("title").text(`${say("the middle half")}: ${amount(low, chart.unit)} \u2013 ${amount(high, chart.unit)}`);
       plot.append("line").attr("class", "middle").attr("x1", left).attr("x2", width - 12).attr("y1", y(median)).attr("y2", y(median))
-        .append("title").text(`${word("median")} ${amount(median, chart.unit)}`);
+        .append("title").text(say("median {}", amount(median, chart.unit)));
       plot.append("g").style("fill", tint(series, s)).selectAll("circle").data(order).enter().append("circle").attr("r", 3)
         .attr("class", (i) => "dot" + (outside(series.values[i]) > 0 ? " outlier" : "")).attr("cx", (_, place) => x(place)).attr("cy", (i) => y(series.values[i]))
         .append("title").text((i) => `${chart.labels[i]}: ${amount(series.values[i], chart.unit)}`);
@@ -87,7 +87,7 @@ const pageManyCharts = (function () {
           .attr("text-anchor", before ? "end" : "start").text(({ text }) => text).append("title").text(({ i }) => chart.labels[i]);
       }
     });
-    drawKey(figure, [{ name: word("quartiles"), colour: "var(--band)" }, { name: word("median"), colour: "var(--text)" }, { name: word("outlier"), colour: "var(--worse)" }]);
+    drawKey(figure, [{ name: say("the middle half"), colour: "var(--band)" }, { name: say("median"), colour: "var(--text)" }, { name: say("outside"), colour: "var(--worse)" }]);
   }
 
   // Counts between `at` and the next of it, one more than there are bins. Bins of different widths are drawn equally wide, with a tick at each end.

@@ -2,7 +2,7 @@
 // Charts over a place or over time.
 "use strict";
 const pageOverCharts = (function () {
-  const { word } = pageCells;
+  const { say } = pageCells;
   const { tint, amount, flat, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, ticksOf, axisX, axisY, leftOfY, drawMarks } = pageDrawing;
 
   // Amounts over time, one above the other; lines are not part of the sum.
@@ -115,7 +115,7 @@ const pageOverCharts = (function () {
           const span = spans.append("g").attr("class", "span");
           span.append("rect").attr("x", x0).attr("y", top + row * l + 3).attr("width", Math.max(0.7, x1 - x0)).attr("height", row - 8)
             .style("fill", chart.kinds[kind].colour);
-          span.append("title").text(`${name}: ${amount(length, chart.unit)}, from ${amount(begin, chart.unit)}`);
+          span.append("title").text(say("{}: {}, from {}", name, amount(length, chart.unit), amount(begin, chart.unit)));
           const text = label || name;
           if (x1 - x0 > 6 && x1 - x0 > widthOf(text) + 6) span.append("text").attr("x", (x0 + x1) / 2).attr("y", top + row * l + 18).attr("text-anchor", "middle").text(text);
         }
@@ -147,8 +147,8 @@ const pageOverCharts = (function () {
       const act = !d3.event.ctrlKey && !d3.event.metaKey && keys[d3.event.key];
       if (act) { d3.event.preventDefault(); act(); }
     });
-    d3.select(figure).insert("button", "details").attr("type", "button").text(word("reset")).on("click", () => svg.call(zoom.transform, d3.zoomIdentity));
-    d3.select(figure).insert("span", "details").attr("class", "hint").text(word("zoom"));
+    d3.select(figure).insert("button", "details").attr("type", "button").text(say("Whole window")).on("click", () => svg.call(zoom.transform, d3.zoomIdentity));
+    d3.select(figure).insert("span", "details").attr("class", "hint").text(say("Ctrl and the wheel zoom, a drag moves; + − and arrows do both"));
     drawKey(figure, chart.kinds.filter((kind) => kind.meaning).map((kind) => ({ name: kind.meaning, colour: kind.colour })));
     draw(whole);
   }

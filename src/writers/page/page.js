@@ -4,7 +4,7 @@
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const drawings = { ...pageCharts, ...pageManyCharts, ...pageOverCharts, ...pageFlame };
-  const { word } = pageCells;
+  const { say } = pageCells;
   const { drawTable } = pageTables;
 
   // What a chart shows, as a table.
@@ -12,18 +12,18 @@
     const title = (series) => series.name + (chart.unit ? ` (${chart.unit})` : "");
     if (chart.kind === "timeline") {
       const rows = [].concat(...chart.lanes.map((lane) => lane.spans.map((span) => [lane.title, span[3], span[0], span[1]])));
-      return { headers: [word("lane"), word("name"), `${word("start")} (${chart.unit})`, `${word("length")} (${chart.unit})`], numbers: [2, 3],
+      return { headers: [say("lane"), say("name"), `${say("start")} (${chart.unit})`, `${say("length")} (${chart.unit})`], numbers: [2, 3],
         columns: d3.range(4).map((i) => rows.map((row) => row[i])) };
     }
     if (chart.kind === "flame") {
       const paths = [];
       chart.frames.forEach(([parent, label]) => paths.push((parent < 0 ? "" : paths[parent] + ";") + chart.labels[label]));
       const own = chart.series[0].values, shown = d3.range(paths.length).filter((i) => own[i] > 0).sort((a, b) => own[b] - own[a]);
-      return { headers: [word("path"), title(chart.series[0])], numbers: [1], columns: [shown.map((i) => paths[i]), shown.map((i) => own[i])] };
+      return { headers: [say("path"), title(chart.series[0])], numbers: [1], columns: [shown.map((i) => paths[i]), shown.map((i) => own[i])] };
     }
     if (chart.kind === "histogram") {
       const bins = d3.range(chart.at.length - 1), names = chart.marks.map((mark) => mark.label);
-      return { headers: [word("from"), word("to"), ...chart.series.map(title), ...(names.length ? [word("outlier")] : [])].map((head, i) => (i < 2 ? `${head} (${chart.unit_x})` : head)),
+      return { headers: [say("from"), say("to"), ...chart.series.map(title), ...(names.length ? [say("outside")] : [])].map((head, i) => (i < 2 ? `${head} (${chart.unit_x})` : head)),
         numbers: d3.range(2 + chart.series.length), columns: [chart.at.slice(0, -1), chart.at.slice(1), ...chart.series.map((series) => series.values),
           ...(names.length ? [bins.map((i) => chart.marks.filter((mark) => binOf(chart.at, mark.at) === i).map((mark) => `${mark.label}: ${mark.at}`).join("\n"))] : [])] };
     }
@@ -33,7 +33,7 @@
         columns: [chart.labels, chart.at, ...chart.series.concat(chart.beside).map((series) => series.values)] };
     }
     const values = (series) => (series.dots ? series.dots.map((dots) => dots.join(" ")) : series.values);
-    return { headers: [chart.label || (chart.labels ? word("name") : chart.unit_x), ...chart.series.map(title)],
+    return { headers: [chart.label || (chart.labels ? say("name") : chart.unit_x), ...chart.series.map(title)],
       numbers: d3.range(chart.labels ? 1 : 0, chart.series.length + 1), columns: [chart.labels || chart.at, ...chart.series.map(values)] };
   }
   // The first and the last one have what lies beyond them, too.
@@ -42,7 +42,7 @@
   document.querySelectorAll("figure[data-chart]").forEach((figure) => {
     const chart = data.charts[+figure.dataset.chart];
     const details = d3.select(figure).append("details");
-    details.append("summary").text(word("table"));
+    details.append("summary").text(say("As a table"));
     details.on("toggle", function () {
       if (this.open && !this.dataset.drawn) { this.dataset.drawn = 1; drawTable(this, tableOfChart(chart)); }
     });

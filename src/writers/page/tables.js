@@ -2,7 +2,7 @@
 // Tables that are searched, sorted and copied. Only the rows that are seen are drawn.
 "use strict";
 const pageTables = (function () {
-  const { word, comparing, csvText, csvCell, copyText } = pageCells;
+  const { say, comparing, csvText, csvCell, copyText } = pageCells;
   // What rows have above and below their lines, in px, and how far beyond the view they are drawn.
   const EDGES = 6, EDGES_NARROW = 9, BEYOND = 400;
 
@@ -31,7 +31,7 @@ const pageTables = (function () {
     const root = d3.select(box);
     const tools = count > 12 ? root.append("div").attr("class", "tools") : null;
     const scroller = root.append("div").attr("class", "rows").attr("tabindex", 0).attr("role", "region")
-      .attr("aria-label", table.title || word("table"));
+      .attr("aria-label", table.title || say("As a table"));
     const shown = scroller.append("table").attr("aria-rowcount", count + 1);
     const heads = shown.append("thead").append("tr").selectAll("th").data(table.headers).enter().append("th")
       .attr("scope", "col").classed("n", (_, i) => numbers.has(i));
@@ -45,15 +45,15 @@ const pageTables = (function () {
     const body = shown.append("tbody");
     const note = tools && tools.append("span").attr("class", "count").attr("role", "status");
     if (tools) {
-      tools.insert("input", "span").attr("type", "search").attr("placeholder", word("search")).attr("aria-label", word("search"))
+      tools.insert("input", "span").attr("type", "search").attr("placeholder", say("Search")).attr("aria-label", say("Search"))
         .on("input", function () { wanted = this.value.toLowerCase(); arrange(); });
-      const button = tools.append("button").attr("type", "button").text(word("copy"));
+      const button = tools.append("button").attr("type", "button").text(say("Copy as CSV"));
       button.on("click", async () => {
         const heading = table.headers.map(csvText).concat(levels ? ["level"] : []);
         const lines = order.map((row) => columns.map((column, i) => csvCell(column, numbers.has(i), row)).concat(levels ? [levels[row]] : []));
         await copyText([heading, ...lines].map((line) => line.join(",")).join("\r\n") + "\r\n");
-        button.text(word("copied"));
-        setTimeout(() => button.text(word("copy")), 1500);
+        button.text(say("Copied"));
+        setTimeout(() => button.text(say("Copy as CSV")), 1500);
       });
     }
 
@@ -84,8 +84,8 @@ const pageTables = (function () {
         order = inTrees(order.sort((a, b) => compare(a, b) || a - b));
       }
       heads.attr("aria-sort", (_, i) => (i !== sorted ? null : up ? "ascending" : "descending"));
-      if (note) note.text((order.length === count ? "" : order.length.toLocaleString() + " " + word("of") + " ")
-        + count.toLocaleString() + " " + word("rows"));
+      const all = count.toLocaleString();
+      if (note) note.text(order.length === count ? say("{} rows", all) : say("{} of {} rows", order.length.toLocaleString(), all));
       scroller.node().scrollTop = 0;
       measure();
     }

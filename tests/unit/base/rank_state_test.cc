@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mpa/base/rank.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
@@ -23,7 +24,7 @@ TEST(RankState, EachHasItsWords) {
   EXPECT_EQ(absent.Text({3}), "left out");
   EXPECT_EQ(absent.Text({4}), "not captured");
   EXPECT_EQ(absent.Text({4, 1}), "rank 4 not captured, rank 1 part missing");
-  EXPECT_EQ(absent.Text({2}, Language::kChinese), "数据损坏");
+  EXPECT_EQ(InChinese([&] { return absent.Text({2}); }), "数据损坏");
   EXPECT_EQ(NameOf(RankState::kCaptured), "captured");
 }
 

@@ -61,7 +61,7 @@ TEST(CaptureCauses, MemoryInPiecesNeedsSegmentsThatGrow) {
   const std::string in_pieces =
       "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; recompute activations";
   const std::string full = "recompute activations; shard the optimizer over the ranks";
-  const auto advice = [](const Finding& found) { return AdviceOf(found, Language::kEnglish); };
+  const auto advice = [](const Finding& found) { return AdviceOf(found); };
   EXPECT_EQ(advice(RetriesWith(1.4)), in_pieces);
   EXPECT_EQ(advice(RetriesWith(1.39)), full) << "tensors fill it";
   EXPECT_EQ(advice(RetriesWith(0)), full) << "not recorded";
@@ -95,7 +95,7 @@ TEST(CaptureCauses, OperatorsThatDoNotOverwriteTheirInput) {
     SetRule("mem.pressure", "written_beside", share, thresholds);
     const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
     const Finding* found = FindingWith(diagnosis, "mem.pressure");
-    return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
+    return found == nullptr ? "" : AdviceOf(*found);
   };
   const std::string overwrite =
       "overwrite inputs that nothing reads later (relu_, add_, inplace=True); recompute"
@@ -164,11 +164,10 @@ TEST(CaptureCauses, SettingsThatCostTime) {
   EXPECT_EQ(found->ranks, (std::vector<RankId>{3}));
   EXPECT_EQ(found->gain, 0);
   EXPECT_EQ(MetricIn(*found, "ranks_with_value"), 1);
-  EXPECT_EQ(TitleOf(*found, Language::kEnglish),
+  EXPECT_EQ(TitleOf(*found),
             "TASK_QUEUE_ENABLE=0: the thread that calls operators also launches them");
-  EXPECT_EQ(FactsText(*found, Language::kEnglish, 76), "0 on rank 3");
-  EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
-            "TASK_QUEUE_ENABLE=2 (raises peak device memory)");
+  EXPECT_EQ(FactsText(*found, 76), "0 on rank 3");
+  EXPECT_EQ(AdviceOf(*found), "TASK_QUEUE_ENABLE=2 (raises peak device memory)");
   EXPECT_EQ(diagnosis.settings.at("TASK_QUEUE_ENABLE"), "0 (rank 3), 2 (ranks 0-2)");
 }
 
@@ -185,11 +184,9 @@ TEST(CaptureCauses, SettingsThatDifferBetweenRanks) {
   const Finding* found = FindingWith(diagnosis, "env.check/CPU_AFFINITY_CONF");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "different_values"), 3);
-  EXPECT_EQ(TitleOf(*found, Language::kEnglish),
-            "the ranks have different values of CPU_AFFINITY_CONF");
-  EXPECT_EQ(FactsText(*found, Language::kEnglish, 76),
-            "no value on rank 3, 1 on ranks 0, 1, 2 on rank 2");
-  EXPECT_EQ(AdviceOf(*found, Language::kEnglish), "set the same value on all ranks");
+  EXPECT_EQ(TitleOf(*found), "the ranks have different values of CPU_AFFINITY_CONF");
+  EXPECT_EQ(FactsText(*found, 76), "no value on rank 3, 1 on ranks 0, 1, 2 on rank 2");
+  EXPECT_EQ(AdviceOf(*found), "set the same value on all ranks");
 }
 
 PartBuilder& LaunchAfter(TimeNs work, PartBuilder& step) {
@@ -224,7 +221,7 @@ TEST(CaptureCauses, SettingsThatAllRanksHaveAreNotAdvised) {
   const auto advice = [&] {
     const Diagnosis diagnosis = DiagnoseJob(parts);
     const Finding* found = FindingWith(diagnosis, "host.launch_bound");
-    return found == nullptr ? "none" : AdviceOf(*found, Language::kEnglish);
+    return found == nullptr ? "none" : AdviceOf(*found);
   };
   EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
   parts[0].settings["TASK_QUEUE_ENABLE"] = "2";

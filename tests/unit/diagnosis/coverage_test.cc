@@ -14,6 +14,7 @@
 #include "diagnosis/waiting_host.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
@@ -50,7 +51,7 @@ TEST(NotJudged, ShapesOfAGpuThatAreRecordedAreNotMissed) {
     builder.Part().source = kGpuSource;
     builder.Kind("gemm").shapes = builder.NameOf(shapes);
     for (const NotJudged& row : DiagnoseJob({builder.Build()}).not_judged) {
-      if (row.type->id == id) return fmt::format("{}; {}", row.needs.english, row.hint.english);
+      if (row.type->id == id) return fmt::format("{}; {}", row.needs, row.hint);
     }
     return "";
   };
@@ -89,7 +90,7 @@ std::string AdviceOn(const RankDiagnosis& part, std::string_view key) {
   SetRule("host.sync", "usual_calls", 0, thresholds);
   const Diagnosis diagnosis = DiagnoseJob({part}, thresholds);
   const Finding* found = FindingWith(diagnosis, key);
-  return found == nullptr ? "no finding" : AdviceOf(*found, Language::kEnglish);
+  return found == nullptr ? "no finding" : AdviceOf(*found);
 }
 
 TEST(Advice, OnCopiesFitsTheirDirection) {
@@ -125,7 +126,7 @@ TEST(Advice, IsNotToRecordWhatTheLevelRecords) {
   part.has_calls = false;
   const auto hints = [&] {
     std::set<std::string> found;
-    for (const NotJudged& row : DiagnoseJob({part}).not_judged) found.emplace(row.hint.english);
+    for (const NotJudged& row : DiagnoseJob({part}).not_judged) found.emplace(row.hint);
     return found;
   };
   EXPECT_TRUE(hints().contains("profiler_level=Level1"));
@@ -144,7 +145,7 @@ TEST(Advice, IsNotToCaptureWhatGpusDoNotHave) {
   const Finding* missing = FindingWith(diagnosis, "capture.missing");
   std::int64_t capturable = 0;
   for (const NotJudged& row : diagnosis.not_judged)
-    capturable += row.hint.english == "traces of GPUs do not hold it" ? 0 : 1;
+    capturable += row.hint == "traces of GPUs do not hold it" ? 0 : 1;
   EXPECT_LT(capturable, static_cast<std::int64_t>(diagnosis.not_judged.size()));
   if (capturable == 0) {
     EXPECT_EQ(missing, nullptr);
@@ -436,8 +437,8 @@ TEST(Judged, OfGpusNamesNoOptionsOfNpus) {
   EXPECT_TRUE(IsNotJudged(diagnosis, "host.compile"));
   EXPECT_FALSE(IsNotJudged(diagnosis, "host.aclop"));
   for (const NotJudged& row : diagnosis.not_judged) {
-    EXPECT_EQ(row.needs.english.find("CANN"), std::string::npos) << row.type->id;
-    EXPECT_EQ(row.hint.english.find("Level1"), std::string::npos) << row.type->id;
+    EXPECT_EQ(row.needs.find("CANN"), std::string::npos) << row.type->id;
+    EXPECT_EQ(row.hint.find("Level1"), std::string::npos) << row.type->id;
   }
   part.has_calls = true;
   EXPECT_TRUE(IsFine(DiagnoseJob({part}), "host.memory"));
@@ -449,7 +450,7 @@ TEST(Judged, EveryNeedHasWordsInChinese) {
   for (const char* source : {"text", kGpuSource}) {
     part.source = source;
     for (const NotJudged& row : DiagnoseJob({part}).not_judged)
-      EXPECT_FALSE(row.needs.chinese.empty());
+      EXPECT_TRUE(HasChinese(row.needs)) << row.needs;
   }
 }
 
@@ -458,17 +459,17 @@ TEST(ClockDoubts, AreNotes) {
   diagnosis.notes = {"first"};
   diagnosis.lateness.doubts = {{0, 3, 12'340}};
   EXPECT_EQ(
-      NotesOf(diagnosis, Language::kEnglish),
+      NotesOf(diagnosis),
       (std::vector<std::string>{"first",
                                 "the clocks of ranks 0 and 3 contradict each other by 12.34 us: a"
                                 " rank that is late by less cannot be identified"}));
-  EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.34 us"), std::string::npos);
+  EXPECT_NE(InChinese([&] { return NotesOf(diagnosis); })[1].find("12.34 us"), std::string::npos);
 }
 
 TEST(ClockDoubts, AreOnTheScreen) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.lateness.doubts = {{0, 3, 12'340}, {1, 2, 5'000}};
-  const std::vector<std::string> lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const std::vector<std::string> lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_EQ(
       std::count(lines.begin(), lines.end(),
                  "  the clocks of ranks 0 and 3 contradict each other by 12.34 us: a rank that is"),
@@ -488,11 +489,11 @@ TEST(LateRanks, AreNamedWhereNoFindingNamesThem) {
                                .sum = diagnosis.step,
                                .as_last = diagnosis.step,
                                .most = diagnosis.step}};
-  const std::string text = LateText(diagnosis, Language::kEnglish);
+  const std::string text = LateText(diagnosis);
   EXPECT_TRUE(text.starts_with("late: rank 7 arrived ")) << text;
   EXPECT_TRUE(text.ends_with(" after the second-to-last rank")) << text;
   diagnosis.lateness.ranks[0].as_last = 1;  // less than a finding has to cost
-  EXPECT_EQ(LateText(diagnosis, Language::kEnglish), "");
+  EXPECT_EQ(LateText(diagnosis), "");
 }
 
 TEST(StepShares, WithoutCommunicationHaveNoWaits) {
@@ -500,7 +501,7 @@ TEST(StepShares, WithoutCommunicationHaveNoWaits) {
   const auto shows_waits = [&] {
     const std::vector<StepShare> shares = SharesOf(row);
     return std::any_of(shares.begin(), shares.end(), [](const StepShare& share) {
-      return share.always && share.name.In(Language::kEnglish) == "waiting for ranks";
+      return share.always && share.name == "waiting for ranks";
     });
   };
   EXPECT_TRUE(shows_waits());
@@ -511,7 +512,7 @@ TEST(StepShares, WithoutCommunicationHaveNoWaits) {
 TEST(StepShares, HaveColoursOfTheirOwn) {
   std::set<Tint> tints;
   for (const StepShare& share : SharesOf({0, 1, 10, {{"comp.matmul", 10}}}))
-    EXPECT_TRUE(tints.insert(share.tint).second) << share.name.In(Language::kEnglish);
+    EXPECT_TRUE(tints.insert(share.tint).second) << share.name;
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST(Diagnose, JudgesNothingWithoutDeviceWork) {
   EXPECT_TRUE(diagnosis.findings.empty());
   EXPECT_TRUE(diagnosis.accounting.empty());
   EXPECT_TRUE(diagnosis.passed_checks.empty()) << "nothing was looked at";
-  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+  EXPECT_EQ(DiagnosisScreen(diagnosis, 5),
             (std::vector<std::string>{"1 rank: no device work was recorded, so nothing is judged",
                                       "  on the host of rank 0: 1 step, median 1.000 ms",
                                       "    operator calls 80 %",

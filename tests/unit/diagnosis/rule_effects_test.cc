@@ -187,9 +187,9 @@ TEST(RuleEffects, HowMuchAFindingHides) {
   Finding finding;
   finding.gain = finding.gain_max = 10 * kMs;
   finding.alone = 7 * kMs;
-  EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (alone 7.0)");
+  EXPECT_EQ(GainText(diagnosis, finding), "saves 10.0 ms (alone 7.0)");
   SetRule("all", "hidden_share", 0.3, diagnosis.thresholds);
-  EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (10 %)");
+  EXPECT_EQ(GainText(diagnosis, finding), "saves 10.0 ms (10 %)");
 }
 
 // Behind a kernel the host works for 20 us, then an operation of 5 ms and another kernel follow;

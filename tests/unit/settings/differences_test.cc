@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "support/in_chinese.h"
+
 namespace mpa {
 namespace {
 
@@ -131,9 +133,10 @@ TEST(SettingDifferences, TheFormOfTheResultsIsNoDifference) {
 
 TEST(SettingDifferences, InChinese) {
   EXPECT_EQ(
-      SettingsLine(CompareSettings(Environment({{"ASCEND_LAUNCH_BLOCKING", ""}}),
-                                   Environment({{"ASCEND_LAUNCH_BLOCKING", "1"}})),
-                   Language::kChinese),
+      InChinese([&] {
+        return SettingsLine(CompareSettings(Environment({{"ASCEND_LAUNCH_BLOCKING", ""}}),
+                                            Environment({{"ASCEND_LAUNCH_BLOCKING", "1"}})));
+      }),
       "取值不同的设置：ASCEND_LAUNCH_BLOCKING 未设置 -> 1（影响性能：每次下发都等待设备完成）");
 }
 

@@ -20,7 +20,7 @@ struct Variable {
   std::string_view name;
   bool must_agree = false;       ///< all ranks of a job should have the same value
   bool is_finding = false;       ///< its poor values are findings; others stand in the sheet alone
-  Wording advice = {};           ///< what to set instead of a value that costs time
+  std::string_view advice = {};  ///< what to set instead of a value that costs time
   std::string_view better = {};  ///< that value
   std::vector<const FindingType*> serves = {};  ///< findings that it adds to, the nearest first
 };
@@ -30,11 +30,11 @@ const std::vector<Variable>& Variables();
 /// null: it is not known to bear on the performance.
 const Variable* VariableNamed(std::string_view name);
 /// What to do where ranks should agree.
-inline constexpr Wording kAgree{"set the same value on all ranks", "所有卡设置为相同的值"};
+inline constexpr std::string_view kAgree = "set the same value on all ranks";
 
 /// Workspaces are then allocated beside what computes.
-inline constexpr Wording kTaskQueueAdvice{"TASK_QUEUE_ENABLE=2 (raises peak device memory)",
-                                          "TASK_QUEUE_ENABLE=2（显存峰值会升高）"};
+inline constexpr std::string_view kTaskQueueAdvice =
+    "TASK_QUEUE_ENABLE=2 (raises peak device memory)";
 
 /// Empty: not set, or not recorded.
 std::string ValueIn(const Settings& settings, std::string_view name);
@@ -44,7 +44,7 @@ std::string AgreedPart(std::string_view variable, const std::string& value);
 /// True if the rank's value of the variable costs time, see mpa/settings/costly.h.
 bool IsPoor(const Variable& variable, const Settings& settings);
 /// What such a value does; empty: no value costs time by itself.
-Wording CostsOf(const Variable& variable);
+std::string_view CostsOf(const Variable& variable);
 /// True if the rank has the value already, or would not heed it.
 bool IsDone(std::string_view variable, std::string_view value, const Settings& settings);
 

@@ -60,7 +60,7 @@ using Fits = bool (*)(const AdviceFacts& facts);
 
 /// The same for people and for programs.
 struct AdvicePart {
-  Wording text;
+  std::string_view text;
   Action action;
   std::string_view setting = {};  ///< what it sets; empty: nothing that captures record
   bool against_poor =
@@ -105,7 +105,8 @@ inline bool Trains(const AdviceFacts& facts) { return facts.trains; }
 inline bool DoesNotTrain(const AdviceFacts& facts) { return !facts.trains; }
 
 /// Of an environment variable.
-inline AdvicePart Setting(Wording text, std::string_view variable, std::string_view value) {
+inline AdvicePart Setting(std::string_view text, std::string_view variable,
+                          std::string_view value) {
   return {text,
           {"set_env", {{"variable", std::string(variable)}, {"value", std::string(value)}}},
           variable};
@@ -117,19 +118,17 @@ inline AdvicePart Setting(std::string_view text) {
 }
 inline AdvicePart BindCores() { return Setting("CPU_AFFINITY_CONF=2"); }
 inline AdvicePart BindProcesses() {
-  return {{"bind the processes to cores", "进程绑核"}, Change("processes", "bound to cores")};
+  return {"bind the processes to cores", Change("processes", "bound to cores")};
 }
 inline AdvicePart KeepOthersOff() {
-  return {{"keep other processes and data workers off these cores",
-           "让其他进程和数据加载进程避开这些核"},
+  return {"keep other processes and data workers off these cores",
           Change("other processes and data workers", "other cores")};
 }
 inline AdvicePart Recompute() {
-  return If(Trains, {{"recompute activations", "激活重计算"}, Change("activations", "recomputed")});
+  return If(Trains, {"recompute activations", Change("activations", "recomputed")});
 }
 inline AdvicePart CompareNccl() {
-  return {{"compare the algorithms and protocols of NCCL (NCCL_ALGO, NCCL_PROTO)",
-           "对比 NCCL 的算法和协议（NCCL_ALGO、NCCL_PROTO）"},
+  return {"compare the algorithms and protocols of NCCL (NCCL_ALGO, NCCL_PROTO)",
           Check("NCCL_ALGO and NCCL_PROTO")};
 }
 

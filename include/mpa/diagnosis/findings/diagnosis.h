@@ -114,26 +114,19 @@ std::string_view NameOf(Impact impact);
 /// programs read it.
 struct MetricInfo {
   std::string_view name, unit;
-  Wording form = {};
+  std::string_view form = {};
 };
 
 // Those of several findings.
-inline constexpr MetricInfo kCallsPerStep{
-    "calls_per_step", "count", {"{} calls a step", "每个 step {} 次"}},
-    kTimePerStep{"time_per_step", "ns", {"{} a step", "每个 step {}"}},
-    kSlowerThanPeers{
-        "slower_than_peers", "ratio", {"{} times the time of its peers", "是其他卡的 {} 倍"}},
-    kMeanClock{"clock", "MHz", {"cores at {}", "AI Core 频率 {}"}},
-    kBandwidth{"bandwidth", "GB/s", {"{} over the link", "链路带宽 {}"}},
-    kSlowestTenth{"slowest_tenth",
-                  "ratio",
-                  {"the slowest tenth takes {} times the median", "最慢的一成是中位数的 {} 倍"}},
-    kMeanSize{"mean_size", "bytes", {"mean size {}", "平均大小 {}"}},
+inline constexpr MetricInfo kCallsPerStep{"calls_per_step", "count", "{} calls a step"},
+    kTimePerStep{"time_per_step", "ns", "{} a step"},
+    kSlowerThanPeers{"slower_than_peers", "ratio", "{} times the time of its peers"},
+    kMeanClock{"clock", "MHz", "cores at {}"}, kBandwidth{"bandwidth", "GB/s", "{} over the link"},
+    kSlowestTenth{"slowest_tenth", "ratio", "the slowest tenth takes {} times the median"},
+    kMeanSize{"mean_size", "bytes", "mean size {}"},
     /// Replays let ranks that are not analysed come with those that are.
-    kIfOthersCame{"other_ranks",
-                  "count",
-                  {"the gain holds if the {} other ranks came no later than its peers",
-                   "前提：其余 {} 卡到达不晚于同组已分析的卡"}};
+    kIfOthersCame{"other_ranks", "count",
+                  "the gain holds if the {} other ranks came no later than its peers"};
 
 /// A measured number behind a finding.
 struct Metric {
@@ -216,8 +209,8 @@ struct Finding {
   void Measure(const MetricInfo& info, Number value) {
     metrics.push_back({&info, static_cast<double>(value)});
   }
-  const Wording& Title() const {
-    return variant != nullptr && !variant->title.english.empty() ? variant->title : type->title;
+  std::string_view Title() const {
+    return variant != nullptr && !variant->title.empty() ? variant->title : type->title;
   }
 };
 
@@ -243,14 +236,14 @@ struct InnocentCall {
 /// What could not be judged, and what would have to be recorded.
 struct NotJudged {
   const FindingType* type = nullptr;
-  Wording needs, hint;
+  std::string_view needs, hint;
   std::vector<RankId> ranks{};  ///< that lack it; empty: all
 };
 
 /// A known fusion that the job has not made, whether or not it costs enough for a finding.
 struct SeenFusion {
   std::string key;          ///< of the finding, if it is one: "op.unfused/conv_act/TransData"
-  Wording pieces;           ///< "Conv + activation"
+  std::string_view pieces;  ///< "Conv + activation"
   std::string breaker;      ///< what stands between the pieces; empty: nothing
   double calls = 0;         ///< chains per step, of the mean rank
   TimeNs time = 0;          ///< of their kernels, per step of the mean rank
@@ -261,7 +254,7 @@ struct SeenFusion {
 };
 
 /// NotJudged::hint of what no capture of a GPU can hold.
-inline constexpr Wording kNotOnGpus{"traces of GPUs do not hold it", "GPU 采集不含此数据"};
+inline constexpr std::string_view kNotOnGpus = "traces of GPUs do not hold it";
 
 /// A finding that is not shown, although what is shown saves its time only once it is fixed.
 struct NeededFinding {

@@ -55,7 +55,7 @@ enum class Record : std::uint8_t {
 };
 
 /// "shapes of kernels": what a record is.
-Wording WordsOf(Record record, bool on_gpu);
+std::string_view WordsOf(Record record, bool on_gpu);
 
 /// What the captures of a job hold, by which a finding can be looked for.
 struct Coverage {
@@ -84,13 +84,13 @@ struct FindingType {
   FindingKind kind = FindingKind::kFault;
   /// Who can fix it: "model", "data", "framework", "operator", ...
   std::vector<std::string_view> owners = {};
-  Wording title = {};  ///< with "{}" for the ranks or the link, where it has any
+  std::string_view title = {};  ///< with "{}" for the ranks or the link, where it has any
 
-  Wording looked_at = {};  ///< what of the capture speaks for it
-  Wording refuted_by =
+  std::string_view looked_at = {};  ///< what of the capture speaks for it
+  std::string_view refuted_by =
       {};  ///< what is seen where the symptom has no or another cause: nothing is said
   Dimension dimension = Dimension::kOfArea;
-  Wording problem = {};                       ///< in the words of the Python tool; empty: its title
+  std::string_view problem = {};              ///< in the words of the Python tool; empty: its title
   std::vector<TimeCategory> categories = {};  ///< of the accounting that it is about
   std::vector<Record> needs = {};             ///< without them it cannot be judged
   bool npu_alone = false;                     ///< GPUs cannot have it
@@ -108,7 +108,7 @@ struct FindingType {
 
 using Owners = std::vector<std::string_view>;
 /// What every entry has, then the rest by name.
-inline FindingType Fault(Area area, std::string_view id, Owners owners, Wording title,
+inline FindingType Fault(Area area, std::string_view id, Owners owners, std::string_view title,
                          FindingType rest) {
   rest.area = area;
   rest.id = id;
@@ -116,15 +116,15 @@ inline FindingType Fault(Area area, std::string_view id, Owners owners, Wording 
   rest.title = title;
   return rest;
 }
-inline FindingType Opportunity(Area area, std::string_view id, Owners owners, Wording title,
-                               FindingType rest) {
+inline FindingType Opportunity(Area area, std::string_view id, Owners owners,
+                               std::string_view title, FindingType rest) {
   rest.kind = FindingKind::kOpportunity;
   return Fault(area, id, std::move(owners), title, std::move(rest));
 }
 
 /// What is said of some cases of a finding instead.
 struct FindingVariant {
-  Wording title = {};  ///< empty: as the finding
+  std::string_view title = {};  ///< empty: as the finding
   Advice advice;
 };
 

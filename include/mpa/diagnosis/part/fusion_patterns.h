@@ -38,8 +38,8 @@ bool HasRole(const FusionRoles& roles, std::string_view name);
 struct FusionBreaker {
   std::string_view name;  ///< for people and in keys: "TransData"
   std::string_view role;
-  bool goes = true;  ///< not needed once the kernels are one; false: it can only move
-  std::string_view english, chinese;  ///< how to get rid of it
+  bool goes = true;         ///< not needed once the kernels are one; false: it can only move
+  std::string_view remedy;  ///< how to get rid of it
 };
 const std::vector<FusionBreaker>& FusionBreakers();
 /// Of a kernel or operator with these roles; null: it breaks nothing.
@@ -55,16 +55,15 @@ using FusionChain = std::vector<FusionItem>;
 
 /// A fusion, and how its pieces look.
 struct FusionPattern {
-  std::string_view place;  ///< in keys of findings: "conv_bn_act"; empty: see `runs`
-  std::string_view english = {},
-                   chinese = {};         ///< the pieces, for people: "Conv + BN + activation"
+  std::string_view place;                ///< in keys of findings: "conv_bn_act"; empty: see `runs`
+  std::string_view pieces = {};          ///< for people: "Conv + BN + activation"
   std::vector<FusionChain> chains = {};  ///< empty: kernels do not tell it
   /// One operator that was written as several; conversions of types between them belong to it.
   bool in_pieces = false;
   bool needs_shapes = false;  ///< types in a row tell nothing, only what flows does
   /// What to do about it on an NPU; empty: what is done about all others.
-  std::string_view remedy_english = {}, remedy_chinese = {};
-  std::string_view gpu_english = {}, gpu_chinese = {};  ///< the same on a GPU
+  std::string_view remedy = {};
+  std::string_view gpu_remedy = {};  ///< the same on a GPU
   std::string_view api = {};  ///< the call that computes it at once: "torch_npu.npu_rms_norm"
   /// How the Python tool finds it among operators of the host that run one after the other,
   /// without "aten::"; "a|b c? d": a or b, then perhaps c, then d.

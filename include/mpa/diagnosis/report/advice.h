@@ -21,6 +21,6 @@ std::vector<const AdvicePart*> PartsOf(const Finding& finding);
 /// What the parts say, for programs.
 std::vector<Action> ActionsOf(const Finding& finding);
 /// What is advised for a job of which only the facts are known.
-std::string UsualAdvice(const FindingType& finding, const AdviceFacts& facts, Language language);
+std::string UsualAdvice(const FindingType& finding, const AdviceFacts& facts);
 
 }  // namespace mpa

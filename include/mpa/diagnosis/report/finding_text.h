@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,28 +12,6 @@
 
 namespace mpa {
 
-/// The form in the language, with its values.
-template <typename... Values>
-std::string Fill(Language language, const Wording& form, const Values&... values) {
-  return fmt::format(fmt::runtime(form.In(language)), values...);
-}
-
-/// What says something in a language.
-class Speaker {
- public:
-  explicit Speaker(Language language) : language_(language) {}
-
- protected:
-  std::string Text(const Wording& text) const { return std::string(text.In(language_)); }
-  template <typename... Values>
-  std::string Fill(const Wording& form, const Values&... values) const {
-    return mpa::Fill(language_, form, values...);
-  }
-  bool English() const { return language_ == Language::kEnglish; }
-
-  const Language language_;
-};
-
 /// What findings stand under, in the order of the lists.
 enum class FindingSection : std::uint8_t { kStep, kLatency, kSettings, kCapture };
 inline constexpr FindingSection kSections[] = {FindingSection::kStep, FindingSection::kLatency,
@@ -44,7 +20,7 @@ FindingSection SectionOf(const Finding& finding);
 /// True for a deviation from what is normal that costs time of the step.
 bool IsFault(const Finding& finding);
 /// "What the step loses"
-const Wording& HeadingOf(FindingSection section);
+std::string_view HeadingOf(FindingSection section);
 /// True for findings that tell something of the step, not of settings and captures.
 bool IsOfStep(const Finding& finding);
 
@@ -60,20 +36,20 @@ class MsText {
 };
 
 /// "rank 5 computes slowly", "probably: ..." where it is not sure.
-std::string TitleOf(const Finding& finding, Language language);
+std::string TitleOf(const Finding& finding);
 /// What to do, the cheapest first; without what its ranks have set already.
-std::string AdviceOf(const Finding& finding, Language language);
+std::string AdviceOf(const Finding& finding);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
-std::string GainText(const Diagnosis& diagnosis, const Finding& finding, Language language);
+std::string GainText(const Diagnosis& diagnosis, const Finding& finding);
 /// "shapes of kernels", "shapes of kernels on rank 3": what was not recorded.
 /// True for ranks that a fault is about. Their steps show the cause, those of the others what it
 /// does.
 bool IsBlamed(const Diagnosis& diagnosis, RankId rank);
 /// The answer in one sentence: the first finding, with its ranks, and how much of the step a fix
 /// saves. Without a finding it says so.
-std::string VerdictText(const Diagnosis& diagnosis, Language language);
+std::string VerdictText(const Diagnosis& diagnosis);
 
-std::string NeedsText(const NotJudged& row, Language language);
+std::string NeedsText(const NotJudged& row);
 /// "1 %": the share of the step that a finding saves at least.
 std::string LeastShareText(const Thresholds& thresholds);
 /// "CRITICAL".
@@ -82,39 +58,38 @@ std::string SeverityText(const Diagnosis& diagnosis, const Finding& finding);
 inline constexpr std::size_t kAllColumns = 1000;
 /// What a metric says to people. Time is that of all places on the rank where it shows most, which
 /// is named where others show it, too. Empty where only programs read the metric.
-std::string FactText(const Finding& finding, const Metric& metric, Language language);
+std::string FactText(const Finding& finding, const Metric& metric);
 /// Where it shows most, and the first metrics that people read: as much as fits into the columns.
-std::string FactsText(const Finding& finding, Language language, std::size_t columns);
+std::string FactsText(const Finding& finding, std::size_t columns);
 /// "2 of 8 ranks, steps 10-14 (10 left out: warm-up), Level1".
-std::string CaptureText(const Diagnosis& diagnosis, Language language);
+std::string CaptureText(const Diagnosis& diagnosis);
 /// What is said where nothing costs much.
-std::string NoFindingText(const Diagnosis& diagnosis, Language language);
+std::string NoFindingText(const Diagnosis& diagnosis);
 /// True for a frame of Python that has the line in its name: "train.py(90): step" and
 /// "train.py:90".
 bool NamesLine(const std::string& name, const std::string& line);
 /// "aten::item at train.py:90", where the line is known and not in the name: in so many columns,
 /// unless these are few.
-std::string AtLine(const std::string& name, const std::string& line, Language language,
-                   std::size_t columns);
+std::string AtLine(const std::string& name, const std::string& line, std::size_t columns);
 /// "data loader" of "free.dataloader"; the category itself where it has no words.
-std::string CategoryText(std::string_view category, Language language);
+std::string CategoryText(std::string_view category);
 
 /// "on the host of rank 3: 5 steps, median 12.345 ms; Python 40 %, operator calls 31 %"
-std::string OnHostText(const StepsOnHost& host, Language language);
+std::string OnHostText(const StepsOnHost& host);
 
 /// That clocks of ranks contradict each other; empty where they do not.
-std::string ClockText(const Diagnosis& diagnosis, Language language);
+std::string ClockText(const Diagnosis& diagnosis);
 
 /// The captured rank that came last to collectives by most, with its cost; empty where findings
 /// name it, or the cost is below that of a finding.
-std::string LateText(const Diagnosis& diagnosis, Language language);
+std::string LateText(const Diagnosis& diagnosis);
 
 /// What people should know of the diagnosis as a whole.
-std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language);
+std::vector<std::string> NotesOf(const Diagnosis& diagnosis);
 
 /// A part of a step.
 struct StepShare {
-  Wording name;
+  std::string_view name;
   TimeNs time = 0;
   int percent = 0;
   bool always = false;  ///< shown even if it is 0

@@ -19,18 +19,17 @@ struct NextQuestion {
 };
 
 /// The first screen: at most 25 lines of 80 columns, but for the command at its end.
-std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
-                                         std::size_t findings, const NextQuestion& next = {});
+std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, std::size_t findings,
+                                         const NextQuestion& next = {});
 
 /// Its lines above the findings, and what is left of the step without them.
-std::vector<std::string> DiagnosisHead(const Diagnosis& diagnosis, Language language);
+std::vector<std::string> DiagnosisHead(const Diagnosis& diagnosis);
 
 /// What the JSON document of a diagnosis holds.
 struct DiagnosisJsonOptions {
   std::size_t findings = 20;
-  std::size_t evidence = 5;                ///< of each finding
-  std::size_t max_chars = 0;               ///< 0: as long as it is; else 600 or more
-  Language language = Language::kEnglish;  ///< of the texts for people
+  std::size_t evidence = 5;   ///< of each finding
+  std::size_t max_chars = 0;  ///< 0: as long as it is; else 600 or more
 };
 
 /// One object of schema mpa.diagnosis/1; see docs/diagnosis.schema.json. A document that is
@@ -40,23 +39,21 @@ struct DiagnosisJsonOptions {
 std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions& options);
 
 /// What the page of a diagnosis says. `captures`: of the commands that tell more.
-Page DiagnosisPage(const Diagnosis& diagnosis, Language language,
-                   std::string_view captures = "DIR");
+Page DiagnosisPage(const Diagnosis& diagnosis, std::string_view captures = "DIR");
 
 /// Adds the sheets of the workbook, most of which have the names of the Python tool's: the faults
 /// as "problems", the other ones as "other findings", what has no price as "observations", the
 /// shown account as "Overall Summary", that of every rank and step as "Step Accounting", and those
 /// of AddAnalyzerSheets(). The summary says what the screen says: see DiagnosisSummary().
 void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
-                      Language language, Report& report);
+                      Report& report);
 
 /// The findings of these names have their rows in that order.
-inline constexpr Wording kProblemsSheet{"problems", "问题综述"},
-    kOthersSheet{"other findings", "其他结论"};
+inline constexpr std::string_view kProblemsSheet = "problems", kOthersSheet = "other findings";
 
 /// The first sheet of the workbook: the head of the screen, a row for each finding with what it
 /// costs and a link to its row, section by section, and the parts of the step.
-WorkbookSummary DiagnosisSummary(const Diagnosis& diagnosis, Language language);
+WorkbookSummary DiagnosisSummary(const Diagnosis& diagnosis);
 
 /// Where to look for a finding: positions of ranks and of the step.
 struct FindingScene {
@@ -77,6 +74,6 @@ std::string TuningList(const std::vector<DiagnosedRank>& ranks);
 /// The chain of evidence of one finding of the diagnosis: what was measured, on which ranks and in
 /// which steps, where it shows (at most so many places), what hides it, and what to do.
 std::vector<std::string> WhyLines(const Diagnosis& diagnosis, const Finding& finding,
-                                  Language language, std::size_t places);
+                                  std::size_t places);
 
 }  // namespace mpa

@@ -98,9 +98,7 @@ TEST(CommunicationCauses, OperationsThatIdle) {
 TEST(CommunicationCauses, AFixedOrderOfSumsIsAdvisedAgainstWhereItIsSet) {
   std::vector<RankDiagnosis> parts = OneOperation(
       2, true, [](std::size_t, OperationPart& operation) { operation.idle = 4 * kMs; });
-  const auto advice = [&] {
-    return AdviceOf(*FindingWith(DiagnoseJob(parts), "comm.inner"), Language::kEnglish);
-  };
+  const auto advice = [&] { return AdviceOf(*FindingWith(DiagnoseJob(parts), "comm.inner")); };
   const std::string usual =
       "compare the modes of HCCL_OP_EXPANSION_MODE; HCCL_BUFFSIZE above the message";
   EXPECT_EQ(advice(), usual);

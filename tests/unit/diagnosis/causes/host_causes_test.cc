@@ -145,7 +145,7 @@ std::string AdviceOnLoader(const std::string& iterator) {
   });
   const Diagnosis diagnosis = DiagnoseJob({part});
   const Finding* found = FindingWith(diagnosis, "host.dataloader");
-  return found == nullptr ? "" : AdviceOf(*found, Language::kEnglish);
+  return found == nullptr ? "" : AdviceOf(*found);
 }
 
 TEST(HostCauses, WhoLoadsDataTellsWhatToDo) {
@@ -186,7 +186,7 @@ TEST(HostCauses, InputsThatAreCastRightAfterTheCopy) {
   const std::string half =
       "pin_memory=True; load in half precision, then .to(device, non_blocking=True)";
   const auto advice = [](const std::vector<ReadsInput>& kernels) {
-    return AdviceOf(CopiedFor(kernels), Language::kEnglish);
+    return AdviceOf(CopiedFor(kernels));
   };
   const ReadsInput cast{"Cast", "FLOAT", "32,3,8,8"}, other{"Add", "FLOAT;FLOAT", "8;8"},
       conv{"Conv2D", "DT_BF16;DT_BF16", "32,3,8,8;64,3,3,3"};

@@ -57,7 +57,7 @@ TEST(KnownFusions, TheConvolutionIsLeft) {
   const Finding* found = FindingWith(diagnosis, "op.unfused/conv_bn_act");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 300 * kUs);
-  EXPECT_EQ(found->Title().english, "Conv + BN + activation run unfused");
+  EXPECT_EQ(found->Title(), "Conv + BN + activation run unfused");
   EXPECT_EQ(MetricIn(*found, "calls_per_step"), 1);
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 800 * kUs);
   ASSERT_FALSE(found->evidence.empty());
@@ -74,7 +74,7 @@ TEST(KnownFusions, WhatBreaksItIsNamedAndGoes) {
   const Finding* found = FindingWith(diagnosis, "op.unfused/conv_bn_act/TransData");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 350 * kUs);
-  EXPECT_EQ(found->Title().english, "TransData breaks Conv + BN + activation");
+  EXPECT_EQ(found->Title(), "TransData breaks Conv + BN + activation");
   EXPECT_EQ(FindingWith(diagnosis, "op.format"), nullptr) << "the conversion is told already";
 }
 

@@ -59,8 +59,8 @@ TEST(OperatorCauses, AProductOnVectorCores) {
     const Finding* found = FindingWith(diagnosis, "op.slow/MatMulV3");
     ASSERT_NE(found, nullptr) << fp32;
     EXPECT_EQ(found->gain, 600 * kUs);
-    EXPECT_EQ(TitleOf(*found, Language::kEnglish), "matrix products run on vector cores");
-    EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
+    EXPECT_EQ(TitleOf(*found), "matrix products run on vector cores");
+    EXPECT_EQ(AdviceOf(*found),
               "give them shapes and types of the cube cores (fp16 or bf16, multiples of 16); tune"
               " the tiling (AOE)");
     const Diagnosis usual = diagnose(false);

@@ -122,8 +122,7 @@ TEST(SmallCollectives, OfInferenceStartSoonerOnTheVectorCores) {
   EXPECT_EQ(found->gain_max, 4 * 200 * kUs);
   EXPECT_EQ(found->confidence, Certainty::kLow);
   EXPECT_EQ(MetricIn(*found, "calls_per_step"), 4);
-  EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
-            "HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)");
+  EXPECT_EQ(AdviceOf(*found), "HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)");
   Thresholds thresholds;
   SetRule("comm.small", "vector_gain", 1, thresholds);
   EXPECT_EQ(FindingWith(DiagnoseJob({Answers()}, thresholds), "comm.small/g")->alone,

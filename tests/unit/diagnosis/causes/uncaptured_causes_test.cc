@@ -82,8 +82,8 @@ TEST(UncapturedCauses, AdviceFitsTheStateOfTheRank) {
     const Diagnosis diagnosis = WaitForUncaptured({4}, {5}, absent);
     const Finding* found = FindingWith(diagnosis, "rank.late/r4+5");
     ASSERT_NE(found, nullptr);
-    EXPECT_EQ(AdviceOf(*found, Language::kEnglish), advice);
-    EXPECT_EQ(TitleOf(*found, Language::kEnglish),
+    EXPECT_EQ(AdviceOf(*found), advice);
+    EXPECT_EQ(TitleOf(*found),
               "collectives wait for ranks 4, 5 (" + std::string(NameOf(state)) + ")");
   }
   AbsentRanks mixed;
@@ -91,9 +91,9 @@ TEST(UncapturedCauses, AdviceFitsTheStateOfTheRank) {
   const Diagnosis diagnosis = WaitForUncaptured({4}, {5}, mixed);
   const Finding* found = FindingWith(diagnosis, "rank.late/r4+5");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(TitleOf(*found, Language::kEnglish),
+  EXPECT_EQ(TitleOf(*found),
             "collectives wait for ranks 4, 5 (rank 4 damaged, rank 5 not captured)");
-  EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
+  EXPECT_EQ(AdviceOf(*found),
             "copy or parse the capture of that rank again; 'msprof-analyze check' says what is"
             " wrong; capture that rank and its node");
 }

@@ -15,6 +15,8 @@
 #include "diagnosis/refutes.h"
 #include "diagnosis/waiting_host.h"
 #include "mpa/diagnosis/catalogue.h"
+#include "mpa/diagnosis/causes/variables.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
@@ -24,8 +26,8 @@ std::string Remedy(const FindingType& finding) {
   std::set<std::string_view> told;
   for (const auto* parts : {&finding.advice.parts, &finding.advice.of_gpu}) {
     for (const AdvicePart& part : *parts) {
-      if (!told.insert(part.text.english).second) continue;
-      text += (text.empty() ? "" : "; ") + std::string(part.text.english);
+      if (!told.insert(part.text).second) continue;
+      text += (text.empty() ? "" : "; ") + std::string(part.text);
     }
   }
   return text.empty() ? "the recommended value" : text;
@@ -35,14 +37,14 @@ std::string Needs(const FindingType& finding) {
   std::string text;
   std::set<std::string_view> told;
   for (const Record record : finding.needs) {
-    const std::string_view words = WordsOf(record, false).english;
+    const std::string_view words = WordsOf(record, false);
     if (told.insert(words).second) text += (text.empty() ? "" : "; ") + std::string(words);
   }
   return text;
 }
 
 std::string TitleInTable(const FindingType& finding) {
-  std::string title(finding.title.english);
+  std::string title(finding.title);
   if (const std::size_t at = title.find("{}"); at != std::string::npos)
     title.replace(at, 2, "a rank");
   return title;
@@ -54,18 +56,38 @@ std::string FindingTable() {
       "|---|---|---|---|---|---|\n";
   for (const FindingType* finding : Catalogue()) {
     text += "| `" + std::string(finding->id) + "` | " + TitleInTable(*finding) + " | " +
-            Needs(*finding) + " | " + std::string(finding->looked_at.english) + " | " +
-            std::string(finding->refuted_by.english) + " | " + Remedy(*finding) + " |\n";
+            Needs(*finding) + " | " + std::string(finding->looked_at) + " | " +
+            std::string(finding->refuted_by) + " | " + Remedy(*finding) + " |\n";
   }
   return text;
 }
 
 TEST(FindingTable, EveryFindingSaysWhatItLooksAtAndWhatRefutesIt) {
   for (const FindingType* finding : Catalogue()) {
-    EXPECT_FALSE(finding->looked_at.english.empty()) << finding->id;
-    EXPECT_FALSE(finding->looked_at.chinese.empty()) << finding->id;
-    EXPECT_FALSE(finding->refuted_by.english.empty()) << finding->id;
-    EXPECT_FALSE(finding->refuted_by.chinese.empty()) << finding->id;
+    EXPECT_FALSE(finding->looked_at.empty()) << finding->id;
+    EXPECT_FALSE(finding->refuted_by.empty()) << finding->id;
+  }
+}
+
+TEST(FindingTable, HasChineseForEveryText) {
+  for (const FindingType* finding : Catalogue()) {
+    std::vector<std::string_view> texts = {finding->title, finding->looked_at, finding->refuted_by,
+                                           finding->problem};
+    for (const auto* parts : {&finding->advice.parts, &finding->advice.of_gpu}) {
+      for (const AdvicePart& part : *parts) texts.push_back(part.text);
+    }
+    for (const Record record : finding->needs) {
+      for (const bool on_gpu : {false, true}) texts.push_back(WordsOf(record, on_gpu));
+    }
+    for (const std::string_view text : texts) EXPECT_TRUE(HasChinese(text)) << text;
+  }
+  for (const Variable& variable : Variables()) {
+    EXPECT_TRUE(HasChinese(variable.advice)) << variable.advice;
+    EXPECT_TRUE(HasChinese(CostsOf(variable))) << variable.name;
+  }
+  for (std::size_t category = 0; category < kTimeCategories; ++category) {
+    const std::string_view title = TitleOf(static_cast<TimeCategory>(category));
+    EXPECT_TRUE(HasChinese(title) || title == "AI CPU") << title;
   }
 }
 

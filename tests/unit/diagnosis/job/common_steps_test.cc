@@ -95,7 +95,7 @@ TEST(CommonSteps, ABrokenRankDoesNotHideTheLateOne) {
   EXPECT_EQ(found->gain, 5 * kMs);
   EXPECT_EQ(diagnosis.ranks, (std::vector<RankId>{0, 1, 2, 3})) << "it was captured";
   EXPECT_EQ(diagnosis.accounting.size(), 10u) << "and has its account";
-  EXPECT_EQ(NotesOf(diagnosis, Language::kEnglish),
+  EXPECT_EQ(NotesOf(diagnosis),
             std::vector<std::string>{"ranks left out of all comparisons because their captures"
                                      " break off or lack the steps of the others: 0"});
 }

@@ -58,8 +58,8 @@ TEST(FusionPatterns, PlacesAreDistinct) {
     }
     ++with_chains;
     EXPECT_TRUE(places.emplace(pattern.place).second) << pattern.place;
-    EXPECT_FALSE(pattern.english.empty() || pattern.chinese.empty()) << pattern.place;
-    EXPECT_FALSE(pattern.remedy_english.empty() && pattern.api.empty()) << pattern.place;
+    EXPECT_FALSE(pattern.pieces.empty()) << pattern.place;
+    EXPECT_FALSE(pattern.remedy.empty() && pattern.api.empty()) << pattern.place;
     for (const FusionChain& chain : pattern.chains) {
       EXPECT_GE(chain.size(), 2u);
       EXPECT_FALSE(chain.front().optional) << "what a chain begins with is always there";

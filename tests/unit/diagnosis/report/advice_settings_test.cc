@@ -14,6 +14,7 @@
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
@@ -171,7 +172,8 @@ TEST(AllAdvice, FitsAllSettings) {
           mistakes.Add(fmt::format("{}: {} actions", finding.key, actions),
                        Described(finding, facts));
         for (const Language language : {Language::kEnglish, Language::kChinese}) {
-          const std::string advice = AdviceOf(finding, language);
+          const LanguageFor in(language);
+          const std::string advice = AdviceOf(finding);
           if (advice.empty()) mistakes.Add(finding.key + ": empty", Described(finding, facts));
           for (const Rule& rule : AdviceRules()) {
             if (!rule.holds(facts)) continue;
@@ -220,7 +222,7 @@ TEST(AllAdvice, ActionsSwitchOnNothingThatIsOn) {
 }
 
 TEST(AllAdvice, SaysWhatTheSecondQueueCosts) {
-  EXPECT_EQ(AdviceOf(MadeFinding("host.launch_bound", 0), Language::kEnglish),
+  EXPECT_EQ(AdviceOf(MadeFinding("host.launch_bound", 0)),
             "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
 }
 

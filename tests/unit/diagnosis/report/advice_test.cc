@@ -10,6 +10,7 @@
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
@@ -27,8 +28,8 @@ TEST(Actions, EveryFindingHasOneAndAtMostTwo) {
     for (const Finding& found : {finding, OnGpu(finding)}) {
       EXPECT_FALSE(ActionsOf(found).empty()) << entry->id;
       EXPECT_LE(ActionsOf(found).size(), 2u) << entry->id;
-      EXPECT_FALSE(AdviceOf(found, Language::kEnglish).empty()) << entry->id;
-      EXPECT_FALSE(AdviceOf(found, Language::kChinese).empty()) << entry->id;
+      EXPECT_FALSE(AdviceOf(found).empty()) << entry->id;
+      EXPECT_FALSE(InChinese([&] { return AdviceOf(found); }).empty()) << entry->id;
       EXPECT_EQ(ActionsOf(found).size(), PartsOf(found).size() + (found.setting ? 1 : 0))
           << entry->id;
     }
@@ -40,23 +41,23 @@ TEST(Actions, SettingsAreThoseOfTheAdvice) {
     for (const AdvicePart& part : entry->advice.parts) {
       if (part.action.what != "set_env") continue;
       EXPECT_EQ(std::get<std::string>(part.action.args.at(0).second), part.setting) << entry->id;
-      EXPECT_NE(part.text.english.find(part.setting), std::string_view::npos) << entry->id;
-      EXPECT_NE(part.text.In(Language::kChinese).find(part.setting), std::string_view::npos)
-          << entry->id;
+      EXPECT_NE(part.text.find(part.setting), std::string_view::npos) << entry->id;
+      const LanguageFor chinese(Language::kChinese);
+      EXPECT_NE(Translated(part.text).find(part.setting), std::string_view::npos) << entry->id;
     }
   }
 }
 
 TEST(Actions, SettingsThatRanksHaveAreNotAdvised) {
   Finding finding = MadeFinding("host.launch_bound", 8'000'000);
-  EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
+  EXPECT_EQ(AdviceOf(finding),
             "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
   finding.already_set = {"TASK_QUEUE_ENABLE"};
-  EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
-            "CPU_AFFINITY_CONF=2; use fused operators or graphs");
-  EXPECT_EQ(AdviceOf(finding, Language::kChinese), "CPU_AFFINITY_CONF=2；使用融合算子或图模式");
+  EXPECT_EQ(AdviceOf(finding), "CPU_AFFINITY_CONF=2; use fused operators or graphs");
+  EXPECT_EQ(InChinese([&] { return AdviceOf(finding); }),
+            "CPU_AFFINITY_CONF=2；使用融合算子或图模式");
   finding.already_set.emplace_back("CPU_AFFINITY_CONF");
-  EXPECT_EQ(AdviceOf(finding, Language::kEnglish), "use fused operators or graphs");
+  EXPECT_EQ(AdviceOf(finding), "use fused operators or graphs");
   ASSERT_EQ(ActionsOf(finding).size(), 1u);
   EXPECT_EQ(ActionsOf(finding)[0].what, "change");
 }
@@ -65,11 +66,9 @@ TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
   const auto advice = [](std::string_view id, std::string_view category) {
     Finding finding = MadeFinding(id, 0);
     finding.category = category;
-    return AdviceOf(finding, Language::kEnglish);
+    return AdviceOf(finding);
   };
-  const auto usual = [](std::string_view id) {
-    return UsualAdvice(FindingNamed(id), {}, Language::kEnglish);
-  };
+  const auto usual = [](std::string_view id) { return UsualAdvice(FindingNamed(id), {}); };
   EXPECT_EQ(advice("rank.late_host", "free.compile"), usual("host.compile"));
   EXPECT_EQ(advice("rank.late_host", "free.sync.scalar"), usual("host.sync"));
   EXPECT_EQ(advice("rank.late_host", "free.memory"), usual("host.memory"));
@@ -82,9 +81,9 @@ TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
 
 TEST(Actions, AGpuHasNoLevelsOfTheProfiler) {
   const Finding finding = MadeFinding("capture.missing", 0);
-  EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
+  EXPECT_EQ(AdviceOf(finding),
             "profiler_level=Level1 on all ranks; capture what 'Not judged' lists");
-  EXPECT_EQ(AdviceOf(OnGpu(finding), Language::kEnglish), "capture what 'Not judged' lists");
+  EXPECT_EQ(AdviceOf(OnGpu(finding)), "capture what 'Not judged' lists");
 }
 
 TEST(Actions, SomethingIsLeftWhereAllSettingsAreMade) {
@@ -96,8 +95,8 @@ TEST(Actions, SomethingIsLeftWhereAllSettingsAreMade) {
       finding.already_set.emplace_back(part.setting.empty() ? "none" : part.setting);
     for (const AdvicePart& part : entry->advice.of_gpu)
       finding.already_set.emplace_back(part.setting.empty() ? "none" : part.setting);
-    EXPECT_FALSE(AdviceOf(finding, Language::kEnglish).empty()) << entry->id;
-    EXPECT_FALSE(AdviceOf(OnGpu(finding), Language::kEnglish).empty()) << entry->id;
+    EXPECT_FALSE(AdviceOf(finding).empty()) << entry->id;
+    EXPECT_FALSE(AdviceOf(OnGpu(finding)).empty()) << entry->id;
   }
 }
 
@@ -147,7 +146,7 @@ TEST(Advice, WithoutABackwardPassNothingIsSaidOfGradients) {
     finding.facts.trains = false;
     finding.facts.has_stacks = true;
     for (const Finding& found : {finding, OnGpu(finding)}) {
-      const std::string advice = AdviceOf(found, Language::kEnglish);
+      const std::string advice = AdviceOf(found);
       EXPECT_FALSE(advice.empty()) << entry->id;
       for (const char* word : {"gradient", "buckets to", "larger bucket", "bucket size",
                                "set_to_none", "recompute", "optimizer"})
@@ -158,17 +157,17 @@ TEST(Advice, WithoutABackwardPassNothingIsSaidOfGradients) {
 
 TEST(Advice, OnlyFunctionsThatLogAreMovedOut) {
   Finding finding = MadeFinding("host.python", 8'000'000);
-  EXPECT_EQ(AdviceOf(finding, Language::kEnglish).find("logging"), std::string::npos);
+  EXPECT_EQ(AdviceOf(finding).find("logging"), std::string::npos);
   finding.facts.logs = true;
-  EXPECT_NE(AdviceOf(finding, Language::kEnglish).find("logging"), std::string::npos);
+  EXPECT_NE(AdviceOf(finding).find("logging"), std::string::npos);
 }
 
 TEST(Advice, MemoryThatIsPinnedNeedNotBePinned) {
   Finding finding = MadeFinding("host.h2d", 8'000'000);
   finding.facts.copying_in = 1000;
-  EXPECT_NE(AdviceOf(finding, Language::kEnglish).find("pin_memory"), std::string::npos);
+  EXPECT_NE(AdviceOf(finding).find("pin_memory"), std::string::npos);
   finding.facts.copying_pinned = 900;
-  const std::string advice = AdviceOf(finding, Language::kEnglish);
+  const std::string advice = AdviceOf(finding);
   EXPECT_EQ(advice.find("pin_memory"), std::string::npos);
   EXPECT_NE(advice.find("non_blocking"), std::string::npos);
 }

@@ -27,7 +27,7 @@ Diagnosis FullDiagnosis() {
     diagnosis.findings.push_back(std::move(finding));
   }
   diagnosis.innocent_calls = {{"aclrtSynchronizeStream", 91'700'000, "host.sync"}};
-  diagnosis.not_judged = {{&kHostGc, {"gc_detect_threshold", ""}, {"set it to 1", ""}}};
+  diagnosis.not_judged = {{&kHostGc, "gc_detect_threshold", "set it to 1"}};
   diagnosis.notes = {"a note"};
   return diagnosis;
 }

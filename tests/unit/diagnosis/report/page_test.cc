@@ -9,25 +9,24 @@
 #include "mpa/writers/writers.h"
 #include "support/failures.h"
 #include "support/html.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
 
 using test::ExpectWellFormed;
 
-std::string HtmlOf(const Diagnosis& diagnosis, Language language) {
-  return FormatPage(DiagnosisPage(diagnosis, language));
-}
+std::string HtmlOf(const Diagnosis& diagnosis) { return FormatPage(DiagnosisPage(diagnosis)); }
 
 TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
   diagnosis.innocent_calls = {{"aten::item", 9'000'000, "host.h2d"}};
-  diagnosis.not_judged = {{&kHostGc, {"gc_detect_threshold", ""}, {"set it", ""}}};
+  diagnosis.not_judged = {{&kHostGc, "gc_detect_threshold", "set it"}};
   diagnosis.hidden = {MadeFinding("host.memory", 0)};
   diagnosis.hidden[0].alone = 7'000'000;
   diagnosis.hidden[0].after = {"host.h2d", "op.format"};
-  const std::string page = HtmlOf(diagnosis, Language::kEnglish);
+  const std::string page = HtmlOf(diagnosis);
   ExpectWellFormed(page);
   for (const char* text :
        {"What costs the step", "blocking copies stop the host", "advisor why host.h2d",
@@ -41,10 +40,10 @@ TEST(DiagnosisPage, SpeaksChinese) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.not_judged = {
-      {&kRankLateHost, {"three ranks", "三张卡"}, {"more steps", "采集更多的卡或 step"}}};
-  const std::string page = HtmlOf(diagnosis, Language::kChinese);
+      {&kRankLateHost, "the clock of the cores", "captures of more ranks or steps"}};
+  const std::string page = InChinese([&] { return HtmlOf(diagnosis); });
   ExpectWellFormed(page);
-  EXPECT_HAS_TEXT(page, "lang=\"zh\"");
+  EXPECT_HAS_TEXT(page, "lang=\"zh-CN\"");
   EXPECT_HAS_TEXT(page, "阻塞式拷贝使 host 停顿");
   EXPECT_HAS_TEXT(page, "\"采集更多的卡或 step\"");
 }
@@ -56,14 +55,14 @@ TEST(DiagnosisPage, TextsOfCapturesAreNoMarkup) {
   diagnosis.findings[0].key = diagnosis.findings[0].evidence[0].name = "<script>alert(1)</script>";
   diagnosis.innocent_calls = {{"<i>", 1, "<u>"}};
   diagnosis.notes = {"<s>"};
-  const std::string page = HtmlOf(diagnosis, Language::kEnglish);
+  const std::string page = HtmlOf(diagnosis);
   ExpectWellFormed(page);
   for (const char* text : {"<script>alert", "<b>&\"", "<i>", "<u>", "<s>"})
     EXPECT_EQ(page.find(text), std::string::npos) << text;
   EXPECT_HAS_TEXT(page, "&lt;script&gt;");
 }
 
-TEST(DiagnosisPage, OfNothing) { ExpectWellFormed(HtmlOf({}, Language::kEnglish)); }
+TEST(DiagnosisPage, OfNothing) { ExpectWellFormed(HtmlOf({})); }
 
 }  // namespace
 }  // namespace mpa

@@ -7,6 +7,7 @@
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/made_ranks.h"
 #include "mpa/diagnosis/report/outputs.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
@@ -14,10 +15,10 @@ namespace {
 struct MadeSheets {
   RankDiagnosis part = MadeRank();
   Diagnosis diagnosis = MadeDiagnosis();
-  Report Of(Language language = Language::kEnglish) {
+  Report Of() {
     Report report;
     report.ranks = {0, 1};
-    AddProblemSheets({{0, &part}, {1, &part}}, diagnosis, language, report);
+    AddProblemSheets({{0, &part}, {1, &part}}, diagnosis, report);
     return report;
   }
 };
@@ -69,8 +70,7 @@ TEST(ProblemSheets, KernelsOfManyRanksAreTheLongestOfEach) {
   const auto report_of = [&](std::size_t ranks) {
     Report report;
     report.ranks = {0, 1};
-    AddProblemSheets(std::vector<DiagnosedRank>(ranks, {0, &made.part}), made.diagnosis,
-                     Language::kEnglish, report);
+    AddProblemSheets(std::vector<DiagnosedRank>(ranks, {0, &made.part}), made.diagnosis, report);
     return report;
   };
   const Report few = report_of(2);
@@ -153,7 +153,7 @@ TEST(ProblemSheets, SlowRanksAddUpToTheStep) {
 
 TEST(ProblemSheets, SheetsHaveChineseNames) {
   MadeSheets made;
-  EXPECT_EQ(NamesOf(made.Of(Language::kChinese)),
+  EXPECT_EQ(NamesOf(InChinese([&] { return made.Of(); })),
             (std::vector<std::string>{"问题综述", "整网耗时分析", "step耗时明细", "慢卡分析"}));
 }
 
@@ -241,7 +241,7 @@ TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
             Cell("repeated sequences of kernels that could be fused: 6. They take 20.000 ms, of"
                  " which kernels run for"
                  " 5.000 ms; 0.750 of the time are gaps"));
-  const std::vector<std::string> names = NamesOf(made.Of(Language::kChinese));
+  const std::vector<std::string> names = NamesOf(InChinese([&] { return made.Of(); }));
   EXPECT_EQ(names[names.size() - 2], "基于host瓶颈的算子序列分析");
   EXPECT_EQ(names.back(), "基于mte瓶颈的算子序列分析");
 }

@@ -6,11 +6,12 @@
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
 
-constexpr MetricInfo kLateBy{"late_by", "ns", {"arrived {} after the second-to-last rank", ""}};
+constexpr MetricInfo kLateBy{"late_by", "ns", "arrived {} after the second-to-last rank"};
 
 using ScreenLines = std::vector<std::string>;
 
@@ -36,7 +37,7 @@ void ExpectScreenFits(const ScreenLines& lines) {
 TEST(DiagnosisScreen, SharesAddUpToHundred) {
   // 30.4 + 20.4 + 10.4 + 38.8 %: the rests are 0.4, 0.4, 0.4 and 0.8, and two percents are left.
   // One goes to the largest rest, one to the first of the equal ones.
-  const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), 5);
   ASSERT_GE(lines.size(), 4u);
   EXPECT_EQ(lines[0], "2 of 8 ranks captured, step 50, Level1: step 100.0 ms");
   EXPECT_EQ(lines[1],
@@ -51,19 +52,19 @@ TEST(DiagnosisScreen, LargestRestsAreRoundedUp) {
   // Thirds of 33.33 %: 33 each, and the percent that is left goes to the first.
   diagnosis.accounting[0].categories = {
       {"comp.vector", 20'000'000}, {"comm.transfer", 20'000'000}, {"free.python", 20'000'000}};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_EQ(lines[0], "1 rank, step 50, Level1: step 100.0 ms");
   EXPECT_EQ(lines[1], "  compute 20.0 (34 %), waiting for ranks 0.0 (0 %), transfer 20.0 (33 %),");
 }
 
 TEST(DiagnosisScreen, FreeTimeBelowHalfAPercentIsOther) {
   // Garbage collections take 0.4 of 100 ms.
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5),
-                          "  device free: Python 38.4, other 0.4"));
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(MadeDiagnosis(), 5), "  device free: Python 38.4, other 0.4"));
 }
 
 TEST(DiagnosisScreen, WithoutFindingsTheLargestPartIsTheLimit) {
-  const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), 5);
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[4], "No finding above 1 % of the step.");
   EXPECT_EQ(lines[5], "Next limit: Python, 38.4 ms (38 % of the step)");
@@ -81,7 +82,7 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   place.time = 138'000;
   place.of_all = 7'400'000;
   diagnosis.findings = {finding};
-  const auto facts = [&] { return DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(5); };
+  const auto facts = [&] { return DiagnosisScreen(diagnosis, 5).at(5); };
   EXPECT_EQ(facts(), "    train.py(90): log: 0.1 of 7.4 ms a step, 1.5 calls a step");
   diagnosis.findings[0].evidence[0].time = 7'400'000;  // the only one
   EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
@@ -106,7 +107,7 @@ TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
   finding.evidence[0].time = 470'000;
   finding.evidence[0].of_all = 1'000'000;
   diagnosis.findings = {finding};
-  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(5),
+  EXPECT_EQ(DiagnosisScreen(diagnosis, 5).at(5),
             "    hcom_allReduce__868_2_1: 47 % of 5.1 ms a step");
 }
 
@@ -114,7 +115,7 @@ TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.step_after_fixes = 92'000'000;
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   ASSERT_EQ(lines.size(), 9u);
   EXPECT_EQ(lines[4],
             "1 MEDIUM   blocking copies stop the host                      saves 8.0 ms (8 %)");
@@ -128,24 +129,23 @@ TEST(DiagnosisScreen, SaysWhatMendingItAloneWins) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.findings[0].alone = 6'300'000;  // 1.7 ms less, which is more than a fifth
-  EXPECT_TRUE(
-      ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "saves 8.0 ms (alone 6.3)"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "saves 8.0 ms (alone 6.3)"));
   diagnosis.findings[0].alone = 6'500'000;  // 1.5 ms are not
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "saves 8.0 ms (8 %)"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "saves 8.0 ms (8 %)"));
 }
 
 TEST(DiagnosisScreen, ShortStepsGetMoreDecimals) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.step = 9'204'000;
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "step 9.20 ms"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "step 9.20 ms"));
   diagnosis.step = 546'000;
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "step 0.546 ms"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "step 0.546 ms"));
 }
 
 TEST(DiagnosisScreen, FaultsAndOpportunitiesStandTogether) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_TRUE(lines[7].starts_with("2 MEDIUM   layouts and types are converted"));
 }
 
@@ -157,12 +157,13 @@ TEST(DiagnosisScreen, WhatIsOfTheCaptureHasAHeadingOfItsOwn) {
     diagnosis.findings[i].metrics.clear();
     diagnosis.findings[i].evidence.clear();
   }
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_EQ(lines[7], "Settings and memory:");
   EXPECT_TRUE(lines[8].starts_with("2 INFO"));
   EXPECT_EQ(lines[10], "About the capture:");
   EXPECT_TRUE(lines[11].starts_with("3 INFO     the captures do not show all causes"));
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "关于采集：\n"));
+  EXPECT_TRUE(
+      ScreenHolds(InChinese([&] { return DiagnosisScreen(diagnosis, 5); }), "关于采集：\n"));
 }
 
 TEST(DiagnosisScreen, AVariableHasItsValueItsRanksAndWhatItAddsTo) {
@@ -170,12 +171,12 @@ TEST(DiagnosisScreen, AVariableHasItsValueItsRanksAndWhatItAddsTo) {
   diagnosis.findings = {MadeFinding("host.launch_bound", 9'000'000), MadeFinding("env.check", 0)};
   diagnosis.findings[1].setting =
       FoundSetting{"HCCL_DETERMINISTIC", {{"true", {0, 1}}}, false, "comm.inner"};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_EQ(lines[8],
             "2 INFO     HCCL_DETERMINISTIC=true: a fixed order of the sums slows collectives");
   EXPECT_EQ(lines[9], "    true on ranks 0, 1, adds to comm.inner");
   EXPECT_EQ(lines[10], "    -> HCCL_DETERMINISTIC=false unless results must repeat");
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
+  EXPECT_TRUE(ScreenHolds(InChinese([&] { return DiagnosisScreen(diagnosis, 5); }),
                           "    true：rank 0, 1，影响 comm.inner\n"));
 }
 
@@ -183,21 +184,19 @@ TEST(DiagnosisScreen, SaysThatAFindingNeedsTheNext) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 0), MadeFinding("host.sync", 9'000'000)};
   diagnosis.findings[0].pays_only_with_next = true;
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "pays only with the next finding\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "pays only with the next finding\n"));
 }
 
 TEST(DiagnosisScreen, TheLeastShareIsThatOfTheRules) {
   Diagnosis diagnosis = MadeDiagnosis();
   SetRule("all", "least_share", 0.025, diagnosis.thresholds);
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "No finding above 2.5 % of the step.\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "No finding above 2.5 % of the step.\n"));
 }
 
 TEST(DiagnosisScreen, FindingsOfTheCaptureAloneCostNothing) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("capture.missing", 0)};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_TRUE(ScreenHolds(lines, "No finding above 1 % of the step.\n"));
   EXPECT_FALSE(ScreenHolds(lines, "After all of these"));
   EXPECT_EQ(lines.back(), "Next: msprof-analyze advisor why 1 -d DIR");
@@ -208,10 +207,9 @@ TEST(DiagnosisScreen, UnsureFindingsSaySo) {
   diagnosis.findings = {MadeFinding("rank.late", 8'000'000)};
   diagnosis.findings[0].confidence = Certainty::kLow;
   diagnosis.findings[0].ranks = {5};
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "probably: collectives wait for rank 5"));
-  EXPECT_TRUE(
-      ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "可能：集合通信等待 rank 5"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "probably: collectives wait for rank 5"));
+  EXPECT_TRUE(ScreenHolds(InChinese([&] { return DiagnosisScreen(diagnosis, 5); }),
+                          "可能：集合通信等待 rank 5"));
 }
 
 TEST(DiagnosisScreen, NamesWhatOnlyLooksGuilty) {
@@ -220,7 +218,7 @@ TEST(DiagnosisScreen, NamesWhatOnlyLooksGuilty) {
   diagnosis.innocent_calls = {{"aclrtSynchronizeStream", 91'700'000, "rank.late"},
                               {"aten::nonzero", 3'000'000, ""},
                               {"third", 1, ""}};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_TRUE(ScreenHolds(
       lines, "Not a cause: aclrtSynchronizeStream, 91.7 ms: waits for what 1 delays\n"));
   EXPECT_TRUE(
@@ -233,11 +231,11 @@ TEST(DiagnosisScreen, NamesTheLinesOfTheProgram) {
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.findings[0].evidence[0].line = "train.py:90";
   diagnosis.innocent_calls = {{"aten::_local_scalar_dense", 91'700'000, "host.h2d", "main.py:485"}};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_TRUE(ScreenHolds(lines, "    aten::to at train.py:90: 5.0 ms a step, 3 calls"));
   // 80 columns: the middle of the name gives way.
   EXPECT_TRUE(ScreenHolds(lines, "r_dense at main.py:485, 91.7 ms: waits for what 1 delays\n"));
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
+  EXPECT_TRUE(ScreenHolds(InChinese([&] { return DiagnosisScreen(diagnosis, 5); }),
                           "aten::to（train.py:90）：每个 step 5.0 ms，每个 step 3 次"));
 }
 
@@ -249,7 +247,7 @@ TEST(DiagnosisScreen, WhatOthersMayDoAsWellIsSaidSo) {
   diagnosis.hidden[0].after = {"rank.late"};
   diagnosis.hidden[0].if_uncaptured_ranks_do_too = true;
   EXPECT_TRUE(
-      ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+      ScreenHolds(DiagnosisScreen(diagnosis, 5),
                   "\nHidden behind 1: the device waits for the data loader; saves up to 3.4 ms if\n"
                   "  others do the same\n"));
 }
@@ -257,20 +255,17 @@ TEST(DiagnosisScreen, WhatOthersMayDoAsWellIsSaidSo) {
 TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
   Diagnosis diagnosis = MadeDiagnosis();
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "\n2 more: --json lists them\n"));
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 1),
-                          "\n6 more: --json lists them\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "\n2 more: --json lists them\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 1), "\n6 more: --json lists them\n"));
 }
 
 TEST(DiagnosisScreen, CountsWhatIsFine) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.passed_checks = {&kHostGc, &kOpFp32, &kDevClock};
-  EXPECT_TRUE(
-      ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\n3 checks passed\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "\n3 checks passed\n"));
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-                          "\n2 more: --json lists them; 3 checks passed\n"));
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(diagnosis, 5), "\n2 more: --json lists them; 3 checks passed\n"));
 }
 
 Finding HiddenBehind(std::string_view id, TimeNs alone, std::vector<std::string> keys) {
@@ -285,16 +280,16 @@ TEST(DiagnosisScreen, NamesWhatFindingsHide) {
   diagnosis.findings = {MadeFinding("host.sync", 9'000'000), MadeFinding("host.h2d", 8'000'000)};
   diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.h2d"})};
   EXPECT_TRUE(ScreenHolds(
-      DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+      DiagnosisScreen(diagnosis, 5),
       "\nHidden behind 2: Python collects garbage in the step, 13.0 ms alone, hardly any\n"
       "  after it\n"));
   EXPECT_TRUE(
-      ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
+      ScreenHolds(InChinese([&] { return DiagnosisScreen(diagnosis, 5); }),
                   "\n被第 2 项掩盖：step 内 Python 垃圾回收，单独 13.0 ms，其后几乎无收益\n"));
   diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.sync", "host.h2d"}),
                       HiddenBehind("op.fp32", 3'000'000, {"host.sync"})};
   EXPECT_TRUE(ScreenHolds(
-      DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+      DiagnosisScreen(diagnosis, 5),
       "\nHidden behind 1 and 1 more: Python collects garbage in the step, 13.0 ms alone,\n"
       "  hardly any after it; 1 more\n"));
 }
@@ -304,7 +299,7 @@ TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.step_after_fixes = 72'000'000;
   diagnosis.hiding_findings_not_shown = {{"rank.late/r5", 20'000'000}};
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5),
                           "After all of these and rank.late/r5 of 'advisor all': 72.0 ms\n"));
 }
 
@@ -312,7 +307,7 @@ TEST(DiagnosisScreen, WhatIsNotSplitIsCommunication) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.accounting[0].categories = {
       {"comp.matmul", 60'000'000}, {"comm.unsplit", 15'000'000}, {"free.python", 25'000'000}};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_EQ(lines[1], "  compute 60.0 (60 %), communication 15.0 (15 %),");
   EXPECT_EQ(lines[2], "  device free 25.0 (25 %) on rank 0");
 }
@@ -320,13 +315,13 @@ TEST(DiagnosisScreen, WhatIsNotSplitIsCommunication) {
 TEST(DiagnosisScreen, ShowsARankThatNoFaultIsAbout) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.accounting.push_back({1, 50, 98'000'000, {{"comp.matmul", 98'000'000}}});
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 0"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "on rank 0"));
   diagnosis.findings = {MadeFinding("rank.late_host", 8'000'000)};
   diagnosis.findings[0].ranks = {0};
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 1"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "on rank 1"));
   diagnosis.findings.clear();
   diagnosis.culprits = {0};
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 1"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "on rank 1"));
 }
 
 TEST(DiagnosisScreen, RoundsEachNumberInOneWay) {
@@ -334,7 +329,7 @@ TEST(DiagnosisScreen, RoundsEachNumberInOneWay) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.accounting[0].categories = {{"comp.matmul", 40'400'000},
                                         {"comm.wait_peer", 59'600'000}};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
   EXPECT_TRUE(ScreenHolds(lines, "waiting for ranks 59.6 (60 %)"));
   EXPECT_TRUE(ScreenHolds(lines, ", 59.6 ms (60 % of the step)"));
 }
@@ -380,13 +375,14 @@ Diagnosis LargeDiagnosis() {
 TEST(DiagnosisScreen, FitsWhateverComes) {
   const Diagnosis large = LargeDiagnosis();
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    const LanguageFor in(language);
     // Each kind of finding as the first one, with the next ones behind it.
     for (std::size_t first = 0; first < large.findings.size(); ++first) {
       Diagnosis diagnosis = large;
       std::rotate(diagnosis.findings.begin(),
                   diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(first),
                   diagnosis.findings.end());
-      const ScreenLines lines = DiagnosisScreen(diagnosis, language, 50);
+      const ScreenLines lines = DiagnosisScreen(diagnosis, 50);
       ExpectScreenFits(lines);
       EXPECT_TRUE(
           ScreenHolds(lines, language == Language::kEnglish ? " more: --json" : "见 --json"));
@@ -403,7 +399,8 @@ TEST(DiagnosisScreen, ShowsFiveUsualFindings) {
   diagnosis.innocent_calls = {{"aclrtSynchronizeStream", 91'700'000, "host.sync"},
                               {"aten::nonzero", 3'000'000, ""}};
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
-    const ScreenLines lines = DiagnosisScreen(diagnosis, language, 5);
+    const LanguageFor in(language);
+    const ScreenLines lines = DiagnosisScreen(diagnosis, 5);
     ExpectScreenFits(lines);
     EXPECT_TRUE(ScreenHolds(lines, "\n5 ")) << JoinedScreen(lines);
   }
@@ -412,23 +409,21 @@ TEST(DiagnosisScreen, ShowsFiveUsualFindings) {
 TEST(DiagnosisScreen, ChineseCountsTwoColumns) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
-  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kChinese, 5);
+  const ScreenLines lines = InChinese([&] { return DiagnosisScreen(diagnosis, 5); });
   EXPECT_EQ(lines[0], "共 8 卡，采集 2 卡，step 50，Level1：step 耗时 100.0 ms");
   // The gain ends in column 80: 11 + 22 columns before it, 19 of its own.
   EXPECT_EQ(lines[4],
-            "1 MEDIUM   阻塞式拷贝使 host 停顿                             可省 8.0 ms（8 %）");
+            "1 中       阻塞式拷贝使 host 停顿                             可省 8.0 ms（8 %）");
   EXPECT_EQ(ColumnsOf(lines[4]), 80u);
 }
 
 TEST(DiagnosisScreen, WithoutAnyRankNothingBreaks) {
-  const ScreenLines lines = DiagnosisScreen(Diagnosis{}, Language::kEnglish, 5);
+  const ScreenLines lines = DiagnosisScreen(Diagnosis{}, 5);
   EXPECT_EQ(lines, (ScreenLines{"0 ranks: step 0.000 ms", "No finding above 1 % of the step."}));
 }
 
 TEST(Screen, ALineIsNamedOnce) {
-  const auto at = [](const char* name, const char* line) {
-    return AtLine(name, line, Language::kEnglish, 60);
-  };
+  const auto at = [](const char* name, const char* line) { return AtLine(name, line, 60); };
   EXPECT_EQ(at("aten::item", "train.py:90"), "aten::item at train.py:90");
   EXPECT_EQ(at("train.py(90): step", "train.py:90"), "train.py(90): step");
   EXPECT_EQ(at("train.py(90): step", "train.py:9"), "train.py(90): step at train.py:9");

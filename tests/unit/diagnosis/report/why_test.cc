@@ -5,15 +5,14 @@
 #include "mpa/base/columns.h"
 #include "mpa/diagnosis/report/outputs.h"
 #include "support/failures.h"
+#include "support/in_chinese.h"
 
 namespace mpa {
 namespace {
 
-std::string WhyText(const Diagnosis& diagnosis, std::size_t finding,
-                    Language language = Language::kEnglish, std::size_t places = 8) {
+std::string WhyText(const Diagnosis& diagnosis, std::size_t finding, std::size_t places = 8) {
   std::string text;
-  for (const std::string& line :
-       WhyLines(diagnosis, diagnosis.findings[finding], language, places)) {
+  for (const std::string& line : WhyLines(diagnosis, diagnosis.findings[finding], places)) {
     EXPECT_LE(ColumnsOf(line), 80u) << line;
     text += line + "\n";
   }
@@ -66,7 +65,8 @@ TEST(Why, SaysWhichValuesAVariableHas) {
       text,
       "  set        no value on rank 0\n  set        400 on rank 1\n  adds to    comm.buffer\n");
   EXPECT_HAS_TEXT(text, "  where      profiler_metadata.json");
-  EXPECT_HAS_TEXT(WhyText(diagnosis, 0, Language::kChinese), "  取值       未设置：rank 0\n");
+  EXPECT_HAS_TEXT(InChinese([&] { return WhyText(diagnosis, 0); }),
+                  "  取值       未设置：rank 0\n");
 }
 
 TEST(Why, ShowsThePlaces) {
@@ -75,13 +75,13 @@ TEST(Why, ShowsThePlaces) {
   EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "at 7 ns, trace_view.json: host_ops\n");
   auto& places = diagnosis.findings[1].evidence;
   places.assign(10, places[0]);
-  EXPECT_HAS_TEXT(WhyText(diagnosis, 1, Language::kEnglish, 3), "7 more: --evidence N\n");
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1, 3), "7 more: --evidence N\n");
   places.clear();
   EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "the capture does not say\n");
 }
 
 TEST(Why, SpeaksChinese) {
-  const std::string text = WhyText(TwoFindings(), 0, Language::kChinese);
+  const std::string text = InChinese([&] { return WhyText(TwoFindings(), 0); });
   EXPECT_HAS_TEXT(text, "CRITICAL 集合通信等待 rank 5");
   EXPECT_HAS_TEXT(text, "  掩盖了     host.h2d\n");
 }
@@ -133,7 +133,7 @@ TEST(Why, ShowsTheChainOfEvidence) {
   EXPECT_HAS_TEXT(text, "3.2 ms a step\n");
   EXPECT_HAS_TEXT(text, "rank 5: hcom_allReduce__1_0 0.8 ms a step\n");
   EXPECT_HAS_TEXT(text, "2 shorter pieces\n");
-  EXPECT_HAS_TEXT(WhyText(WithChain(), 0, Language::kChinese), "  等待       rank 0 4.0 ms");
+  EXPECT_HAS_TEXT(InChinese([&] { return WhyText(WithChain(), 0); }), "  等待       rank 0 4.0 ms");
 }
 
 TEST(Why, NamesTheOperatorThatLaunchedTheKernel) {
@@ -144,7 +144,7 @@ TEST(Why, NamesTheOperatorThatLaunchedTheKernel) {
   diagnosis.findings[0].chain->late->divergence->line = "train.py:90";
   EXPECT_HAS_TEXT(WhyText(diagnosis, 0),
                   "first at MatMulV3 (64,64) of aten::linear at train.py:90,");
-  EXPECT_HAS_TEXT(WhyText(diagnosis, 0, Language::kChinese),
+  EXPECT_HAS_TEXT(InChinese([&] { return WhyText(diagnosis, 0); }),
                   "首次出现于 MatMulV3 (64,64)，算子 aten::linear（train.py:90）");
 }
 
