@@ -142,6 +142,7 @@ def said(path):
                 calls[-1][0] -= 1
     whole = pieces(path.read_text(encoding="utf-8"))
     texts |= of_options(path.read_text(encoding="utf-8")) | of_methods(path)
+    texts |= {f"{{}} more {noun}" for noun in re.findall(r'\.noun = "(\w+)"', path.read_text(encoding="utf-8"))}
     for (_, before), (is_literal, part) in zip(whole, whole[1:]):
         if is_literal and DECLARED.search(before) and WORD.search(part):
             texts |= {part} - KEPT

@@ -497,7 +497,7 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
   }
   const std::string coverage = CoverageText(captured, of_job, report.absent);
   report.lines.push_back(fmt::format("  {}{}{}", Counted(groups.size(), "communication group"),
-                                     coverage.empty() ? "" : "; ", coverage));
+                                     coverage.empty() ? "" : Translated("; "), coverage));
   // Type, name in the job, number of ranks.
   std::map<std::tuple<std::string, std::string, std::size_t>, std::size_t> kinds;
   for (const Group& group : groups) {

@@ -209,9 +209,9 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
     report.notes.push_back(
         Say("{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
             without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
-            ranks.front().part.on_gpu
-                ? "kernels of GPUs have no shapes"
-                : "models without experts have none; shapes need profiler_level=Level1"));
+            Translated(ranks.front().part.on_gpu ? "kernels of GPUs have no shapes"
+                                                 : "models without experts have none; shapes need"
+                                                   " profiler_level=Level1")));
   }
   if (!without_group.empty()) {
     report.notes.push_back(

@@ -75,6 +75,8 @@ struct GapReason {
 
 /// `runtime` is what the layer below the framework is called on the rank's device.
 GapReason ReasonOf(const Gap& gap, std::string_view runtime = "CANN");
+/// The text of a reason in the language of the process.
+std::string ReasonInWords(const std::string& reason);
 
 // What the account of the rank's steps says of its free time and of single gaps.
 

@@ -195,7 +195,7 @@ std::string LargestCauses(const std::string& causes) {
     const std::size_t blank = std::min(cause.find(' '), cause.size());
     const std::optional<TimeCategory> category = CategoryNamed(cause.substr(0, blank));
     const std::string words = fmt::format(
-        "{}{}{}", text.empty() ? "" : ", ",
+        "{}{}{}", text.empty() ? "" : Translated(", "),
         category ? Translated(TitleOf(*category)) : cause.substr(0, blank), cause.substr(blank));
     if (ColumnsOf(text) + ColumnsOf(words) + 5 > width) return text + ", ...";
     text += words;
@@ -248,7 +248,7 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
                                      RankText(rank->rank))
                                : Say("longest idle time: {} on {}", length, RankText(rank->rank)));
     if (!compat) add(BoundsText(*idle));
-    if (idle->reason.kind != IdleReason::kEdge) add(idle->reason.text);
+    if (idle->reason.kind != IdleReason::kEdge) add(ReasonInWords(idle->reason.text));
     add(LargestCauses(idle->account.causes));
     add(ShortenName(idle->account.place, ScreenColumns() - 4));
   }

@@ -193,7 +193,8 @@ std::string SharesText(const Graph& graph) {
   const auto add = [&](const char* name, TimeNs time) {
     const double share = PercentOf(time, graph.Span());
     if (share >= 0.5)
-      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", Translated(name), share);
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : Translated(", "), Translated(name),
+                          share);
   };
   add(ToTranslate("attention"), graph.attention);
   add(ToTranslate("matrix work"), graph.matrix);

@@ -12,6 +12,7 @@
 #include "head_part.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/language.h"
+#include "mpa/base/reword.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -59,6 +60,14 @@ class BoundedLines {
   std::size_t room_, left_out_ = 0;
   ScreenLines lines_;
 };
+
+// Graphs without a name have one in words.
+std::string GraphText(const std::string& name) {
+  static constexpr const char* kForms[] = {ToTranslate("{} (thread {})"), ToTranslate("all"),
+                                           ToTranslate("call {} of the step"),
+                                           ToTranslate("unnamed")};
+  return Reworded(name, kForms);
+}
 
 std::string GainText(const AdviceRow& row) {
   if (!row.gain) return "";
@@ -284,7 +293,7 @@ class HeadText {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);
       lines_.Add(
-          list.Line(row.scope, row.spread.count,
+          list.Line(GraphText(row.scope), row.spread.count,
                     steps_.empty() ? Cell() : Cell(count / static_cast<double>(steps_.size())),
                     Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum)));
     }
@@ -318,8 +327,8 @@ class HeadText {
   void Advice() {
     for (std::size_t i = 0; i < std::min(kMaxAdvice, part_.advice.size()); ++i) {
       const AdviceRow& row = part_.advice[i];
-      Say("  [{}] {}: {} ({}{}): {}", Translated(NameOf(row.severity)), Words(row.rule), row.scope,
-          Counted(row.calls, "call"), GainText(row), row.text);
+      Say("  [{}] {}: {} ({}{}): {}", Translated(NameOf(row.severity)), Words(row.rule),
+          GraphText(row.scope), Counted(row.calls, "call"), GainText(row), row.text);
       Say("      ask: {}", Translated(row.owner));
     }
     if (part_.advice.size() > kMaxAdvice) {

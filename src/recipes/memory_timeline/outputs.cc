@@ -304,7 +304,7 @@ void AddHolders(const RankMemory& part, Report& report) {
     report.lines.push_back(
         one.holder.site.empty()
             ? fmt::format("    {}", category)
-            : fmt::format("    {}, {}", category, ShortenName(one.holder.site, NameColumns(50))));
+            : Say("    {}, {}", category, ShortenName(one.holder.site, NameColumns(50))));
   }
   AddMoreLine(listed.size(), kShown, "holder", report.lines);
 }

@@ -283,8 +283,8 @@ std::string PartsText(const PhaseGroup& group) {
   if (parts.size() > kShown) parts.resize(kShown);
   std::string text;
   for (const auto& [time, part] : parts) {
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", Translated(TitleOf(part)),
-                        PercentOf(time, group.sum));
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : Translated(", "),
+                        Translated(TitleOf(part)), PercentOf(time, group.sum));
   }
   return text;
 }
@@ -300,8 +300,8 @@ void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Repo
           means.push_back({id, InMs(step.Length())});
       }
     }
-    outliers.Add(fmt::format("{}, {}", group.Phase(), SizeInWords(group.batch)),
-                 MeansOfRanks(means), [](double ms) { return fmt::format("{:.3f} ms", ms); });
+    outliers.Add(Say("{}, {}", group.Phase(), SizeInWords(group.batch)), MeansOfRanks(means),
+                 [](double ms) { return fmt::format("{:.3f} ms", ms); });
   }
   outliers.AppendTo(report.lines);
 }
@@ -354,8 +354,8 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
                                      LengthAt(*group, 50), spread,
                                      kIfKnown(TokensPerSecond(*group))));
     if (const TimeNs time = TimePerToken(*group); time >= 0) {
-      report.lines.push_back(fmt::format("  {} {}", AmountText(Quantity::kTime, time),
-                                         Translated(NameOfTokenTime(group->batch.phase))));
+      report.lines.push_back(Say("  {} {}", AmountText(Quantity::kTime, time),
+                                 Translated(NameOfTokenTime(group->batch.phase))));
     }
     if (std::ranges::any_of(group->steps, &ServingAccount::is_cut))
       report.lines.emplace_back(

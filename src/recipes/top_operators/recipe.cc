@@ -180,8 +180,10 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   AddOutliers(ranks, kernels, report);
   std::string missing;
   const auto add = [&](bool known, const char* what, const char* setting) {
-    if (!known)
-      missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", Translated(what), setting);
+    if (!known) {
+      if (!missing.empty()) missing += Translated(", ");
+      missing += Say("{} ({})", Translated(what), setting);
+    }
   };
   add(has_python, ToTranslate("call sites"), "with_stack=True");
   add(has_shapes, ToTranslate("shapes"), "record_shapes=True");
