@@ -257,7 +257,7 @@ constexpr std::string_view kScripts[] = {embedded::kD3,
 
 // The Chinese of what the scripts say("..."), as a JSON object.
 std::string TextsOfScripts() {
-  constexpr std::string_view kCall = " say(\"";
+  constexpr std::string_view kCall = "say(\"";
   std::map<std::string_view, std::string_view> texts;
   for (const std::string_view script : kScripts) {
     for (std::size_t at = 0; (at = script.find(kCall, at)) != std::string_view::npos;) {
