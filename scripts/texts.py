@@ -14,6 +14,7 @@ Exit status: 0 right, 1 wrong, 2 usage.
 import re
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,12 +26,26 @@ msgstr "Content-Type: text/plain; charset=UTF-8\\n"
 """
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 # What says a text, and how many arguments stand before it.
-SAYS = {"Say": 0, "Translated": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
-CALL = re.compile(rf"(?<![\w.>])(?:{'|'.join(SAYS)})\(")
+SAYS = {"Say": 0, "Translated": 0, "ToTranslate": 0, "Fail": 1, "Log": 1, "LogWarning": 0, "LogNotice": 0, "LogInfo": 0}
 # The same in scripts of pages.
 SAID_BY_SCRIPT = re.compile(r'\bsay\("([^"]*)"')
+# What makes a text of a noun: how many arguments stand before it, and the text.
+COUNTS = {"Counted": (1, "{{}} {}"), "MoreText": (1, "{{}} more {}"), "AddMoreLine": (2, "{{}} more {}")}
+# Functions with such a parameter declare a text that is translated where it is shown.
+PARAMETER = re.compile(r"(\w+)(?: = \[[^\]]*\])?\(([^()]*?(?:char\*|string_view|std::string)) "
+                       r"(?:meaning|title|help|summary|header)(?: = [^,()]*)?[,)]")
+# Methods that take a text, after how many arguments: of options, and of issues, whose place is a text, too.
+METHODS = {"add_flag": {2}, "add_option": {2}, "add_subcommand": {1}, "Flag": {2}, "AddTo": {1}, "Count": {0, 1, 2}}
+# The object that adds an option, which is called itself.
+ADDS = {"add": {2}}
+# The default of an option is a text of its own.
+DEFAULT = re.compile(r"(.*) \[default: (.*)\]", re.DOTALL)
+# Words that are the same in every language.
+KEPT = {"rank", "step", "ms", "us", "ns", "GB/s", "MFU", "TFLOPS", "kernel", "NPU ms", "GPU ms", "+ms", "tokens/s", "MB", "1ms",
+        "opType", "taskType", "Size Distribution", "host_start.log, profiler_info.json", "Model Profiling Time Distribution"}
 # What declares a text that is translated where it is shown.
-DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text) = $")
+DECLARED = re.compile(r"\.(?:meaning|help|summary|usual_text|title|counted|only_with) =\s*$")
+LITERAL = r'"(?:\\.|[^"\\\n])*"'
 FIELD = re.compile(r"\{(\d*)(:[^{}]*)?\}")
 WORD = re.compile(r"[A-Za-z]{2}")
 
@@ -67,23 +82,54 @@ def pieces(text):
     return joined
 
 
+def declaring(path):
+    """The functions of a source that take a text, and how many arguments stand before it."""
+    code = "".join(part if not is_literal else '""' for is_literal, part in pieces(path.read_text(encoding="utf-8")))
+    return {match[1]: (match[2].count(","), "{}") for match in PARAMETER.finditer(code)}
+
+
+@cache
+def takers():
+    """Of all sources: those of headers."""
+    found = {name: (before, "{}") for name, before in SAYS.items()} | COUNTS
+    for path in sources():
+        if path.suffix == ".h":
+            found |= declaring(path)
+    return found
+
+
+def of_options(text):
+    """The help and the usual value in words of options that do not name their members."""
+    found = set()
+    for option in re.findall(rf"\bOption<[^;=()]*> (k\w+\{{.*?\}});", text, re.DOTALL):
+        for body in re.findall(rf'k\w+\{{((?:{LITERAL}|[^"{{}}])*)\}}', option):
+            members = re.split(rf",(?=(?:[^\"]|{LITERAL})*$)", body)
+            words = ["".join(piece[1:-1] for piece in re.findall(LITERAL, member)) for member in members]
+            if not body.lstrip().startswith("."):
+                found |= {word for word in words[2:3] + words[4:5] if WORD.search(word)}
+    return found
+
+
 def said(path):
     """The texts that a source says or declares, and all its literals."""
     if path.suffix == ".js":
         texts = set(SAID_BY_SCRIPT.findall(path.read_text(encoding="utf-8")))
         return texts, texts
-    texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth]
+    texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth, form of the text]
+    taking = takers() | declaring(path)
+    call = re.compile(rf"(?<![\w.>])({'|'.join(taking)})(?:<(?:[^;<>()]|<[^;<>()]*>)*>)?\(")
     for is_literal, part in pieces(path.read_text(encoding="utf-8")):
         if is_literal:
             literals.add(part)
-            if calls and calls[-1] == [0, 0] and WORD.search(FIELD.sub("", part)):
-                texts.add(part)
+            if calls and calls[-1][:2] == [0, 0] and WORD.search(FIELD.sub("", part)) and not part.endswith("\\r\\n"):
+                text = part if calls[-1][2] == "{}" else calls[-1][2].format(part)
+                texts |= {text} - KEPT
             continue
         at = 0
-        starts = {match.end() - 1: SAYS[match[0][:-1]] for match in CALL.finditer(part)}
+        starts = {match.end() - 1: taking[match[1]] for match in call.finditer(part)}
         for at, sign in enumerate(part):
             if at in starts:
-                calls.append([starts[at], 0])
+                calls.append([starts[at][0], 0, starts[at][1]])
             elif not calls:
                 continue
             elif sign in "([{":
@@ -95,20 +141,51 @@ def said(path):
             elif sign == "," and calls[-1][1] == 0:
                 calls[-1][0] -= 1
     whole = pieces(path.read_text(encoding="utf-8"))
+    texts |= of_options(path.read_text(encoding="utf-8")) | of_methods(path)
     for (_, before), (is_literal, part) in zip(whole, whole[1:]):
         if is_literal and DECLARED.search(before) and WORD.search(part):
-            texts.add(part)
-    return texts, literals
+            texts |= {part} - KEPT
+    for option in filter(None, map(DEFAULT.fullmatch, sorted(literals))):
+        literals |= set(option.groups())
+    return texts, literals | texts
+
+
+def of_methods(path):
+    """The texts of options and issues."""
+    found, calls = set(), []  # calls: [which argument, depth, those that are texts]
+    adds = ADDS if path.is_relative_to(ROOT / "apps") else {}
+    call = re.compile(rf"(?:(?<=[.>])(?P<method>{'|'.join(METHODS)})|(?<![\w.>])(?P<adds>{'|'.join(adds) or '-'}))\($")
+    for is_literal, part in pieces(path.read_text(encoding="utf-8")):
+        if is_literal:
+            if calls and calls[-1][1] == 0 and calls[-1][0] in calls[-1][2] and " " in part and WORD.search(part):
+                option = DEFAULT.fullmatch(part)
+                found |= set(option.groups()) if option and " " in option[2] else {option[1] if option else part}
+            continue
+        for at, sign in enumerate(part):
+            match = call.search(part, 0, at + 1) if sign == "(" else None
+            if match:
+                calls.append([0, 0, METHODS.get(match["method"]) or adds.get(match["adds"])])
+            elif not calls:
+                continue
+            elif sign in "([{":
+                calls[-1][1] += 1
+            elif sign in ")]}" and calls[-1][1] == 0:
+                calls.pop()
+            elif sign in ")]}":
+                calls[-1][1] -= 1
+            elif sign == "," and calls[-1][1] == 0:
+                calls[-1][0] += 1
+    return {text for text in found if not text.startswith("-")} - KEPT
+
+
+def is_of(path, tops):
+    return not tops or any(path.is_relative_to(Path(top).resolve()) for top in tops)
 
 
 def fields(text):
     """Which values a form shows, and how."""
     found = FIELD.findall(text.replace("{{", "").replace("}}", ""))
     return Counter((number or str(i), form) for i, (number, form) in enumerate(found))
-
-
-def is_of(path, tops):
-    return not tops or any(path.is_relative_to(Path(top).resolve()) for top in tops)
 
 
 def wrong(tops):

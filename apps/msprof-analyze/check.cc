@@ -9,6 +9,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/enum_name.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
@@ -174,7 +175,7 @@ Json ToJson(const RecordInventory& records) {
   for (const RecordInventory::Entry& entry : records.kinds) {
     kinds.push_back({{"side", Name(entry.kind->side)},
                      {"kind", entry.kind->name},
-                     {"holds", entry.kind->holds},
+                     {"holds", Translated(entry.kind->holds)},
                      {"read", entry.kind->use == RecordUse::kRead},
                      {"files", entry.files},
                      {"bytes", entry.bytes}});
@@ -194,8 +195,8 @@ Json ToJson(const std::vector<Warning>& warnings) {
     Json paths = Json::array();
     for (const auto& path : warning.paths) paths.push_back(path.string());
     list.push_back({{"id", warning.id},
-                    {"text", warning.text},
-                    {"advice", warning.advice},
+                    {"text", Translated(warning.text)},
+                    {"advice", Translated(warning.advice)},
                     {"paths", std::move(paths)}});
   }
   return list;
@@ -206,7 +207,8 @@ Json ToJson(const std::vector<Verdict>& verdicts) {
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     Json lacks = Json::array();
     for (const Lack& lack : verdicts[i].lacks) {
-      lacks.push_back({{"reason", lack.reason}, {"setting", OrNull(lack.setting)}});
+      lacks.push_back({{"reason", Translated(lack.reason)},
+                       {"setting", OrNull(std::string(Translated(lack.setting)))}});
     }
     list.push_back({{"name", AllAnalyzerChecks()[i].name},
                     {"ability", Name(verdicts[i].ability)},
@@ -223,7 +225,7 @@ Json ToJson(const std::vector<KeptPromise>& promises) {
   Json list = Json::array();
   for (const KeptPromise& promise : promises) {
     list.push_back({{"name", promise.rule->name},
-                    {"promise", promise.rule->says},
+                    {"promise", Translated(promise.rule->says)},
                     {"state", Name(promise.kept)},
                     {"broken_by", promise.lines}});
   }

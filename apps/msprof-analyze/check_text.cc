@@ -9,6 +9,7 @@
 #include "check_report.h"
 #include "help.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/rank_state.h"
@@ -25,7 +26,7 @@ constexpr const char* kGreen = "32";
 constexpr const char* kYellow = "33";
 
 std::string Join(const std::vector<std::string>& parts) {
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", fmt::join(parts, Translated(", ")));
 }
 
 // "0-15, 20" from numbers in rising order.
@@ -58,30 +59,32 @@ std::string CaptureText(const RankFacts& facts) {
   static constexpr const char* kKinds[] = {"nothing readable", "text, parsed",
                                            "database, parsed", "raw, not parsed",
                                            "GPU trace",        "NPU trace of torch.profiler"};
-  std::string text = kKinds[static_cast<std::size_t>(facts.kind)];
+  const std::string_view kind = Translated(kKinds[static_cast<std::size_t>(facts.kind)]);
   if (!facts.problem.empty() && facts.kind != CaptureKind::kUnknown)
-    return fmt::format("{}, {}", text, NameOf(RankState::kDamaged));
-  if (facts.complete == Recorded::kYes) text += ", complete";
-  if (facts.complete == Recorded::kNo) text += ", incomplete";
-  return text;
+    return Say("{}, {}", kind, NameOf(RankState::kDamaged, CurrentLanguage()));
+  if (facts.complete == Recorded::kYes) return Say("{}, complete", kind);
+  if (facts.complete == Recorded::kNo) return Say("{}, incomplete", kind);
+  return std::string(kind);
 }
 
 // "1 broken (one record once), 17 kept", with -v the names of all.
 std::string PromisesText(const std::vector<KeptPromise>& promises) {
   constexpr std::pair<Kept, const char*> kStates[] = {
-      {Kept::kBroken, "broken"}, {Kept::kKept, "kept"}, {Kept::kNotChecked, "not checked"}};
+      {Kept::kBroken, "{} broken"},
+      {Kept::kKept, "{} kept"},
+      {Kept::kNotChecked, "{} not checked"}};
   std::vector<std::string> states;
-  for (const auto& [state, word] : kStates) {
+  for (const auto& [state, form] : kStates) {
     std::vector<std::string> names;
     for (const KeptPromise& promise : promises) {
       if (promise.kept != state) continue;
-      names.emplace_back(promise.rule->name);
+      names.emplace_back(Translated(promise.rule->name));
       std::ranges::replace(names.back(), '_', ' ');
     }
     if (names.empty()) continue;
     const bool named = state == Kept::kBroken || LogEnabled(LogLevel::kInfo);
-    states.push_back(
-        fmt::format("{} {}{}", names.size(), word, named ? fmt::format(" ({})", Join(names)) : ""));
+    states.push_back(fmt::format(fmt::runtime(Translated(form)), names.size()));
+    if (named) states.back() = Say("{} ({})", states.back(), Join(names));
   }
   return Join(states);
 }
@@ -136,12 +139,13 @@ std::string EnvironmentText(const RecordedSettings& settings) {
     if (value.empty()) continue;
     set.push_back(fmt::format("{}={}", name, value));
     if (CostsTime(name, variables))
-      set.back() += fmt::format(" (costs time: {})", CostlySettingNamed(name)->costs);
+      set.back() = Say("{} (costs time: {})", set.back(),
+                       Translated(CostlySettingNamed(name)->costs));
   }
   const std::size_t empty = variables.size() - set.size();
   if (empty == 0) return Join(set);
-  return fmt::format("{}{} not set", set.empty() ? "" : Join(set) + "; ",
-                     Counted(static_cast<std::int64_t>(empty), "recorded variable"));
+  const std::string others = Counted(static_cast<std::int64_t>(empty), "recorded variable");
+  return set.empty() ? Say("{} not set", others) : Say("{}; {} not set", Join(set), others);
 }
 
 // The versions that the line of the framework does not have.
@@ -164,13 +168,13 @@ std::string MetadataText(const SettingValues& metadata) {
     shown.push_back(fmt::format("{}={}", name, all ? value : CutEnd(value, kColumns)));
   }
   if (shown.size() < metadata.size())
-    shown.push_back(fmt::format("{} more (-v)", metadata.size() - shown.size()));
+    shown.push_back(Say("{} more (-v)", metadata.size() - shown.size()));
   return fmt::format("{}", fmt::join(shown, "; "));  // lists have commas
 }
 
 std::string StepsText(const RankFacts& facts) {
   if (!facts.steps) return "";
-  if (facts.steps->empty()) return "none marked";
+  if (facts.steps->empty()) return std::string(Translated("none marked"));
   return fmt::format("{} ({})", facts.steps->size(), Ranges(*facts.steps));
 }
 
@@ -178,12 +182,12 @@ void AddContents(const Contents& recorded, WrappedText& page) {
   const auto names = [&](Recorded state) {
     std::vector<std::string> found;
     for (const RecordedContent& content : kRecordedContents) {
-      if (recorded.*content.state == state) found.emplace_back(content.words);
+      if (recorded.*content.state == state) found.emplace_back(Translated(content.words));
     }
     return Join(found);
   };
-  page.AddLabelled("recorded", names(Recorded::kYes));
-  page.AddLabelled("not recorded", names(Recorded::kNo));
+  page.AddLabelled("  recorded", names(Recorded::kYes));
+  page.AddLabelled("  not recorded", names(Recorded::kNo));
 }
 
 // The kinds of records of a raw capture, and files whose kind nobody knows.
@@ -195,8 +199,8 @@ void AddRecords(const RecordInventory& records, WrappedText& page) {
     }
     return Join(found);
   };
-  page.AddLabelled("records read", names(true));
-  page.AddLabelled("not read", names(false));
+  page.AddLabelled("  records read", names(true));
+  page.AddLabelled("  not read", names(false));
   if (records.unknown.empty()) return;
   constexpr std::size_t kFiles = 8;  // a directory of something else can bring hundreds
   std::vector<std::string> files;
@@ -204,23 +208,23 @@ void AddRecords(const RecordInventory& records, WrappedText& page) {
     files.push_back(records.unknown[i].filename().string());
   }
   if (records.unknown.size() > kFiles) {
-    files.push_back(fmt::format("{} more", records.unknown.size() - kFiles));
+    files.push_back(Say("{} more", records.unknown.size() - kFiles));
   }
-  page.AddLabelled("unknown files", Join(files));
+  page.AddLabelled("  unknown files", Join(files));
 }
 
 void AddWarnings(const std::vector<Warning>& warnings, const std::filesystem::path& root,
                  WrappedText& page) {
   constexpr std::size_t kPaths = 4;  // a wrong directory can bring hundreds
   for (const Warning& warning : warnings) {
-    page.Add("  ! ", 4, warning.text);
+    page.Add("  ! ", 4, Translated(warning.text));
     for (std::size_t i = 0; i < std::min(kPaths, warning.paths.size()); ++i) {
       page.Add("      ", 6, warning.paths[i].lexically_relative(root).string());
     }
     if (warning.paths.size() > kPaths) {
-      page.Add("      ", 6, fmt::format("and {} more", warning.paths.size() - kPaths));
+      page.Add("      ", 6, Say("and {} more", warning.paths.size() - kPaths));
     }
-    page.Add("    -> ", 7, warning.advice);
+    page.Add("    -> ", 7, Translated(warning.advice));
   }
 }
 
@@ -238,10 +242,11 @@ const Lack* CommonLack(const std::vector<Verdict>& verdicts) {
 // The setting stands on the line of the reason where both fit.
 void AddLack(const Lack& lack, WrappedText& page) {
   constexpr std::size_t kIndent = 6;
-  const std::string both = lack.reason + " -> " + lack.setting;
-  const bool on_one_line = !lack.setting.empty() && kIndent + both.size() <= kUsualWidth;
-  page.Add("    - ", kIndent, on_one_line ? both : lack.reason);
-  if (!lack.setting.empty() && !on_one_line) page.Add("      -> ", 9, lack.setting);
+  const std::string_view reason = Translated(lack.reason), setting = Translated(lack.setting);
+  const std::string both = fmt::format("{} -> {}", reason, setting);
+  const bool on_one_line = !setting.empty() && kIndent + ColumnsOf(both) <= kUsualWidth;
+  page.Add("    - ", kIndent, on_one_line ? std::string_view(both) : reason);
+  if (!setting.empty() && !on_one_line) page.Add("      -> ", 9, setting);
 }
 
 // "compare: api, kernels; cluster: all, hccl_sum and 12 more", with -v all of them.
@@ -252,10 +257,11 @@ std::string AnalysesText(
   for (const auto& [command, analyses] : names) {
     const bool all = LogEnabled(LogLevel::kInfo) || analyses.size() <= kMax + 1;
     const std::size_t shown = all ? analyses.size() : kMax;
-    text += fmt::format(
-        "{}{}: {}", text.empty() ? "" : "; ", command,
+    const std::string names = fmt::format(
+        "{}",
         fmt::join(analyses.begin(), analyses.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-    if (!all) text += fmt::format(" and {} more", analyses.size() - shown);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", command,
+                        all ? names : Say("{} and {} more", names, analyses.size() - shown));
   }
   return text;
 }
@@ -264,7 +270,7 @@ std::string AnalysesText(
 std::vector<Verdict> OnPage(std::vector<Verdict> verdicts) {
   for (Verdict& verdict : verdicts) {
     for (Lack& lack : verdict.lacks) {
-      if (lack.setting == kTrialTells) lack.reason = "only the events tell";
+      if (lack.setting == kTrialTells) lack.reason = Translated("only the events tell");
     }
   }
   return verdicts;
@@ -272,12 +278,15 @@ std::vector<Verdict> OnPage(std::vector<Verdict> verdicts) {
 
 void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
   if (const Lack* lack = CommonLack(verdicts)) {
-    page.AddColored(kRed, "  no analysis can run");
+    page.AddColored(kRed, Translated("  no analysis can run"));
     AddLack(*lack, page);
     return;
   }
   static constexpr std::pair<const char*, const char*> kAbilities[] = {
-      {kGreen, "can run"}, {kYellow, "runs with less"}, {kYellow, "may run"}, {kRed, "cannot run"}};
+      {kGreen, "  can run: "},
+      {kYellow, "  runs with less: "},
+      {kYellow, "  may run: "},
+      {kRed, "  cannot run: "}};
   // Analyses of the same verdict stand together: there are many.
   std::vector<bool> said(verdicts.size());
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
@@ -294,7 +303,7 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
       names.back().second.push_back(name.substr(colon + 2));
     }
     const auto& [color, words] = kAbilities[static_cast<std::size_t>(verdict.ability)];
-    page.AddColored(color, fmt::format("  {}: ", words), 4, AnalysesText(names));
+    page.AddColored(color, std::string(Translated(words)), 4, AnalysesText(names));
     for (const Lack& lack : verdict.lacks) AddLack(lack, page);
   }
 }
@@ -306,18 +315,19 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
                  const std::filesystem::path& root, bool color) {
   WrappedText page(color);
   const std::string promises = PromisesText(judged.promises);
-  page.AddLabelled("capture",
-                   CaptureText(facts) + (promises.empty() ? "" : "; promises: " + promises));
-  page.AddLabelled("framework", FrameworkText(facts));
-  if (facts.settings) page.AddLabelled("settings", SettingsText(*facts.settings));
-  page.AddLabelled("switched on", SwitchesText(facts.all_settings));
-  page.AddLabelled("versions", VersionsText(facts.all_settings));
-  page.AddLabelled("environment", EnvironmentText(facts.all_settings));
-  page.AddLabelled("metadata", MetadataText(metadata));
-  page.AddLabelled("steps", StepsText(facts));
+  page.AddLabelled("  capture",
+                   promises.empty() ? CaptureText(facts)
+                                    : Say("{}; promises: {}", CaptureText(facts), promises));
+  page.AddLabelled("  framework", FrameworkText(facts));
+  if (facts.settings) page.AddLabelled("  settings", SettingsText(*facts.settings));
+  page.AddLabelled("  switched on", SwitchesText(facts.all_settings));
+  page.AddLabelled("  versions", VersionsText(facts.all_settings));
+  page.AddLabelled("  environment", EnvironmentText(facts.all_settings));
+  page.AddLabelled("  metadata", MetadataText(metadata));
+  page.AddLabelled("  steps", StepsText(facts));
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
-  page.AddLabelled("not read", Join(unread_tables));
+  page.AddLabelled("  not read", Join(unread_tables));
   AddVerdicts(OnPage(judged.verdicts), page);
   AddWarnings(facts.warnings, root, page);
   return page.text();
@@ -361,13 +371,14 @@ std::string Title(const Block& block) {
   for (const RankFacts* facts : block.ranks)
     (facts->id.IsLabel() ? labels : ranks).insert(facts->id);
   std::vector<std::string> names;
-  if (!ranks.empty()) names.push_back(RankList(ranks).Names(RankList::kAllRuns));
+  if (!ranks.empty()) names.push_back(RankList(ranks).Names(RankList::kAllRuns, CurrentLanguage()));
   for (const RankId label : labels) {
     if (names.size() < kMostLabels || labels.size() == 1) names.push_back(RankName(label));
   }
   const std::size_t named = names.size() - (ranks.empty() ? 0 : 1);
-  if (named < labels.size()) names.push_back(fmt::format("{} more", labels.size() - named));
-  return fmt::format("{} {}", Plural(ranks.size() + labels.size(), "Rank"), Join(names));
+  if (named < labels.size()) names.push_back(Say("{} more", labels.size() - named));
+  return ranks.size() + labels.size() == 1 ? Say("Rank {}", Join(names))
+                                           : Say("Ranks {}", Join(names));
 }
 
 void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText& page) {
@@ -386,29 +397,29 @@ void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText
   };
   std::string from = place(block.ranks.front());
   if (block.ranks.size() > 1) {
-    from += fmt::format(" to {} ({} captures)", place(block.ranks.back()), block.ranks.size());
+    from = Say("{} to {} ({} captures)", from, place(block.ranks.back()), block.ranks.size());
   }
-  if (from != ".") page.AddLabelled("from", from);
-  if (bytes > 0) page.AddLabelled("size", Size(bytes));
+  if (from != ".") page.AddLabelled("  from", from);
+  if (bytes > 0) page.AddLabelled("  size", Size(bytes));
   std::vector<std::string> device(device_names.begin(), device_names.end());
-  if (!devices.empty()) device.push_back("device " + Ranges({devices.begin(), devices.end()}));
-  page.AddLabelled("device", Join(device));
+  if (!devices.empty()) device.push_back(Say("device {}", Ranges({devices.begin(), devices.end()})));
+  page.AddLabelled("  device", Join(device));
   constexpr std::size_t kHosts = 8;  // more than that fill the screen
-  page.AddLabelled("host", hosts.size() <= kHosts
+  page.AddLabelled("  host", hosts.size() <= kHosts
                                ? Join({hosts.begin(), hosts.end()})
-                               : fmt::format("{} to {} ({} hosts)", *hosts.begin(), *hosts.rbegin(),
-                                             hosts.size()));
+                               : Say("{} to {} ({} hosts)", *hosts.begin(), *hosts.rbegin(),
+                                     hosts.size()));
 }
 
 // Which captures belong together, where there are several jobs.
 void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
   if (groups.empty()) return;
-  page.Add("", 0, fmt::format("{} groups, which only rl_roles analyses together:", groups.size()));
+  page.Add("", 0, Say("{} groups, which only rl_roles analyses together:", groups.size()));
   for (const CheckedGroup& group : groups) {
     page.Add("  - ", 4,
              fmt::format(
                  "{}: {}{}", group.name,
-                 group.ranks.empty() ? "" : RankList(group.ranks).Text(RankList::kAllRuns) + "; ",
+                 group.ranks.empty() ? "" : RankList(group.ranks).Text(RankList::kAllRuns, CurrentLanguage()) + "; ",
                  Counted(group.captures.size(), "capture")));
   }
 }
@@ -420,8 +431,8 @@ std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
   WrappedText page(false);
   page.AddBlank();
   page.Add("", 2,
-           fmt::format("{} more captures differ from these, the first is {}; --verbose shows them",
-                       captures, Title(blocks[first])));
+           Say("{} more captures differ from these, the first is {}; --verbose shows them",
+               captures, Title(blocks[first])));
   return page.text();
 }
 
@@ -451,11 +462,11 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   page.AddColored(kBold, survey.path.string());
   const std::size_t count = survey.ranks.size();
   const std::string coverage = CoverageOf(report);
-  page.Add(
-      "", 0,
-      fmt::format("{}, {}{}{}{}", Counted(count, "capture"),
-                  report.Usable() ? "usable" : "nothing usable", coverage.empty() ? "" : "; ",
-                  coverage, report.tried ? "" : "; events not read (--try tries all analyses)"));
+  std::string about = Counted(static_cast<std::int64_t>(count), "capture");
+  about = report.Usable() ? Say("{}, usable", about) : Say("{}, nothing usable", about);
+  if (!coverage.empty()) about = Say("{}; {}", about, coverage);
+  if (!report.tried) about = Say("{}; events not read (--try tries all analyses)", about);
+  page.Add("", 0, about);
   AddGroups(report.groups, page);
   std::string text = page.text();
   const std::vector<Block> blocks = Fold(report, color);
@@ -475,7 +486,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   if (survey.warnings.empty()) return text;
   WrappedText tail(color);
   tail.AddBlank();
-  tail.AddColored(kBold, "All captures");
+  tail.AddColored(kBold, Translated("All captures"));
   AddWarnings(survey.warnings, survey.path, tail);
   return text + tail.text();
 }

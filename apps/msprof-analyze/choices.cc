@@ -9,6 +9,7 @@
 #include "command.h"
 #include "help.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -30,8 +31,10 @@ CLI::Validator Described(std::span<const std::string_view> values, std::string_v
 std::string Alternatives(const std::vector<std::string>& values) {
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == values.size() ? " or " : ", ";
-    text += values[i];
+    if (i > 0 && i + 1 == values.size())
+      text = Say("{} or {}", text, values[i]);
+    else
+      text += (i == 0 ? "" : ", ") + values[i];
   }
   return text;
 }
@@ -44,7 +47,7 @@ CLI::Validator OneOf(std::vector<std::string> values) {
       [values = std::move(values)](const std::string& value) {
         const bool known = std::ranges::find(values, value) != values.end();
         return known ? std::string()
-                     : fmt::format("'{}' is unknown; give {}", value, Alternatives(values));
+                     : Say("'{}' is unknown; give {}", value, Alternatives(values));
       },
       std::move(description));
 }
@@ -59,9 +62,8 @@ CLI::Validator Version(std::string example) {
         const bool is_version = !value.empty() && is_digit(value.front()) && value.back() != '.' &&
                                 value.find('.') != std::string::npos &&
                                 std::ranges::all_of(value, is_part);
-        return is_version
-                   ? std::string()
-                   : fmt::format("invalid version '{}'; give one such as {}", value, example);
+        return is_version ? std::string()
+                          : Say("invalid version '{}'; give one such as {}", value, example);
       },
       "");
 }
@@ -125,9 +127,9 @@ std::vector<std::string> Recipes() {
 
 void FailUnknownRecipe(const std::string& name) {
   const auto nearest = Nearest(name, Recipes());
-  Fail(
-      ErrorKind::kUsage, "-m: unknown recipe '{}'; {}", name,
-      nearest ? fmt::format("did you mean '{}'?", *nearest) : "'msprof-analyze --help' lists them");
+  if (nearest)
+    Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; did you mean '{}'?", name, *nearest);
+  Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; 'msprof-analyze --help' lists them", name);
 }
 
 void FailUnknownCommand(const CLI::App& program, const std::string& name) {
@@ -138,16 +140,19 @@ void FailUnknownCommand(const CLI::App& program, const std::string& name) {
     Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean the recipe '-m {}'?", name,
          *recipe);
   }
-  Fail(ErrorKind::kUsage, "unknown command '{}'; {}vailable: {}", name,
-       command ? fmt::format("did you mean '{}'? A", *command) : "a", fmt::join(commands, ", "));
+  if (command) {
+    Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean '{}'? Available: {}", name,
+         *command, fmt::join(commands, ", "));
+  }
+  Fail(ErrorKind::kUsage, "unknown command '{}'; available: {}", name, fmt::join(commands, ", "));
 }
 
 void FailUnknownOption(const CLI::App& command, const std::vector<std::string>& unknown) {
   const std::string name = unknown.front().substr(0, unknown.front().find('='));
   const auto nearest = Nearest(name, OptionNames(command));
-  Fail(ErrorKind::kUsage, "unknown option '{}'; {}", name,
-       nearest ? fmt::format("did you mean '{}'?", *nearest)
-               : fmt::format("see 'msprof-analyze {} --help'", command.get_name()));
+  if (nearest) Fail(ErrorKind::kUsage, "unknown option '{}'; did you mean '{}'?", name, *nearest);
+  Fail(ErrorKind::kUsage, "unknown option '{}'; see 'msprof-analyze {} --help'", name,
+       command.get_name());
 }
 
 std::vector<std::string> CommandNames(const CLI::App& program) {

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "export_options.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/text.h"
 #include "printing.h"
@@ -116,7 +117,7 @@ HelpPage PageOfRecipe(CLI::App& app, const Recipe& recipe) {
     app.get_option(fmt::format("--{}", parameter.name))->description(parameter.help);
   }
   HelpPage page;
-  page.summary = fmt::format("{}: {}.", recipe.name, recipe.summary);
+  page.summary = Say("{}: {}.", recipe.name, Translated(recipe.summary));
   page.usage = {fmt::format("-m {} DIR [OPTIONS]", recipe.name)};
   page.examples = {fmt::format("-m {} ./result -o ./out --rank_list 0-3", recipe.name)};
   page.notes = {kWhereResultsGo};
@@ -177,7 +178,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
          fmt::format("--{}", kBenchmark),
          [options](const std::string& path) { options->arguments[std::string(kBenchmark)] = path; })
       ->group("");  // as in `compare`; each recipe that compares has a name of its own for it
-  add.Flag("--print", options->print, "Print more about a single rank", kMore);
+  add.Flag("--print", options->print, "Print charts as bars, and more about a single rank", kMore);
   add.Flag("--agent", options->agent,
            "Print one JSON object that names what was written; the log goes to a file", kMore);
   add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",

@@ -16,6 +16,7 @@
 
 #include "choices.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/parallel.h"
@@ -125,11 +126,11 @@ std::string PathOf(const std::vector<std::string>& given, std::string_view usage
 
 std::optional<Error> PrepareOrTell(bool is_given, const std::function<void()>& prepare) {
   try {
-    InContext(is_given ? "-o" : "the results", prepare);
+    InContext(is_given ? "-o" : Translated("the results"), prepare);
   } catch (const Error& error) {
     const bool is_taken = error.kind() == ErrorKind::kUsage;  // by a file, for one
     if (is_given || (error.kind() != ErrorKind::kOutput && !is_taken)) throw;
-    return Error(ErrorKind::kOutput, fmt::format("{}; give -o DIR", error.what()));
+    return Error(ErrorKind::kOutput, Say("{}; give -o DIR", error.what()));
   }
   return std::nullopt;
 }

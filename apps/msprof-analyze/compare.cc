@@ -17,6 +17,7 @@
 #include "gate_options.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/pair_ranks.h"
@@ -104,13 +105,12 @@ void WarnOfIdleOptions(const CompareCommandOptions& options,
     LogWarning("--compare_config has no effect without --enable_profiling_compare");
   }
   const bool matches = enabled("operator") || enabled("memory");
+  const std::string_view why_not =
+      Translated(options.disable_details ? "--disable_details was given"
+                                         : "neither operators nor memory are compared");
   if (options.max_kernels != 0 && (!matches || options.disable_details)) {
-    LogWarning("--max_kernel_num has no effect: {}",
-               options.disable_details ? "--disable_details was given"
-                                       : "neither operators nor memory are compared");
+    LogWarning("--max_kernel_num has no effect: {}", why_not);
   }
-  const char* const why_not = options.disable_details ? "--disable_details was given"
-                                                      : "neither operators nor memory are compared";
   if (options.use_input_shape && (!matches || options.disable_details)) {
     LogWarning("--use_input_shape has no effect: {}", why_not);
   }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 
@@ -53,7 +54,7 @@ class Parser {
   template <typename... Args>
   [[noreturn]] void Complain(int line, fmt::format_string<Args...> format, Args&&... args) const {
     Fail(ErrorKind::kUsage, "{}:{}: {}", name_, line,
-         fmt::format(format, std::forward<Args>(args)...));
+         Say(format, std::forward<Args>(args)...));
   }
 
   void ReadLine(std::string_view line) {
@@ -167,7 +168,7 @@ class NameMapParser {
       Expect(',');
     }
     SkipBlanks();
-    if (at_ != text_.size()) Complain("the end");
+    if (at_ != text_.size()) Complain(Translated("the end"));
     return names;
   }
 
@@ -200,10 +201,10 @@ class NameMapParser {
   std::string Name() {
     SkipBlanks();
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    if (quote != '\'' && quote != '"') Complain("a name in quotes");
+    if (quote != '\'' && quote != '"') Complain(Translated("a name in quotes"));
     std::string name;
     for (++at_;; ++at_) {
-      if (at_ == text_.size()) Complain("the closing quote");
+      if (at_ == text_.size()) Complain(Translated("the closing quote"));
       char c = text_[at_];
       if (c == quote) break;
       if (c == '\\' && at_ + 1 < text_.size())

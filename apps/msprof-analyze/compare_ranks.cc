@@ -10,6 +10,7 @@
 #include "command.h"
 #include "job_diagnoses.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
@@ -49,8 +50,10 @@ std::vector<std::string> NotesToLog(const Report& report, const SheetsDelivery& 
 
 void SayWhereNotesAre(bool any_of_sheets, const SheetsDelivery& delivery) {
   if (!any_of_sheets || AllNotesAreWanted(delivery)) return;
-  LogNotice("some sheets are missing or lack columns; {}-v says why",
-            delivery.compat ? "" : "the sheet Notes or ");
+  if (delivery.compat)
+    LogNotice("some sheets are missing or lack columns; -v says why");
+  else
+    LogNotice("some sheets are missing or lack columns; the sheet Notes or -v says why");
 }
 
 // The Python tool does not diagnose all ranks, and a single step does not show causes. Only the
@@ -213,7 +216,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   screen.lines = ScreenLinesOf(UnpairedLines(ranks.unpaired));
   for (const std::string& line : causes) screen.lines.emplace_back(line);
   if (!story.empty())
-    screen.lines.push_back(fmt::format("rank {} changed most:", RankName(most.rank)));
+    screen.lines.push_back(Say("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);
   screen.settings = std::move(settings);
   const int exit_code = partial ? kExitPartial : 0;

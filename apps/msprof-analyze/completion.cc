@@ -16,6 +16,7 @@
 #include "choices.h"
 #include "command.h"
 #include "help.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/catalogue.h"
 #include "mpa/recipe/recipe.h"
@@ -288,14 +289,15 @@ int TellLine(const std::string& name) {
   for (const Shell& shell : kShells) {
     if (ToLower(name) != shell.name) continue;
     const std::string request = fmt::format("{}={}_source", kRequest, shell.name);
-    Print(fmt::format("To complete command lines with Tab, add this line to {}:\n\n{}\n",
-                      shell.file, fmt::format(fmt::runtime(shell.line), request)));
+    Print(Say("To complete command lines with Tab, add this line to {}:\n\n{}\n", shell.file, fmt::format(fmt::runtime(shell.line), request)));
   }
   FinishStdout();
   return 0;
 }
 
 }  // namespace
+
+bool IsAskedByShell() { return !Variable(kRequest).empty(); }
 
 bool AnswerShell(const CLI::App& program) {
   const std::string request = Variable(kRequest);

@@ -11,6 +11,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/enum_name.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
@@ -66,7 +67,7 @@ GateLines LinesOf(const GateReport& report, std::size_t width, bool brief) {
   const std::size_t all = lines.shown.size();
   if (!LogEnabled(LogLevel::kInfo) && all > kGateLines) {
     lines.shown.resize(kGateLines - 1);
-    lines.shown.push_back(fmt::format("... {} more lines with -v", all - lines.shown.size()));
+    lines.shown.push_back(Say("... {} more lines with -v", all - lines.shown.size()));
   }
   return lines;
 }
@@ -90,11 +91,12 @@ void PrintGate(const GateReport& report) {
 
 void ExportOptions::AddTo(CLI::App& command, const std::vector<ReportKind>& kinds,
                           std::string_view standard) {
-  std::string help = fmt::format("Files to write, a list of {} [default: {}]",
-                                 TextOfNames(kinds.front()), standard);
-  for (auto kind = kinds.begin() + 1; kind != kinds.end(); ++kind) {
-    help += fmt::format("; of a {} {} [default: none]", NameOf(*kind), TextOfNames(*kind));
-  }
+  const std::string first = TextOfNames(kinds.front());
+  const std::string help =
+      kinds.size() == 1 ? Say("Files to write, a list of {} [default: {}]", first, standard)
+                        : Say("Files to write, a list of {} [default: {}]; of a gate {} [default:"
+                              " none]",
+                              first, standard, TextOfNames(ReportKind::kGate));
   command.add_option("--export_type", types_, help)
       ->join(',')  // given twice is one list
       ->type_name("LIST")
@@ -130,7 +132,7 @@ std::vector<ExportType> ExportOptions::Types(ReportKind kind, std::string_view s
     }
     if (!type->IsFor(kind)) {
       Fail(ErrorKind::kUsage, "--export_type: a {} cannot be written as '{}'; available: {}",
-           NameOf(kind), name, TextOfNames(kind));
+           Translated(NameOf(kind)), name, TextOfNames(kind));
     }
     if (json_ && type->ending.empty()) {
       Fail(ErrorKind::kUsage, "--export_type {} and --json both print; give --export_type json,{}",

@@ -97,8 +97,12 @@ gate::Baseline AsBaseline(const SideOfGate& side) {
 int LearnNoise(const SideOfGate& side, const std::string& file, const Agent& agent) {
   constexpr std::size_t kMinRuns = 3;
   if (side.runs.size() < kMinRuns) {
-    Fail(ErrorKind::kUsage, "--learn_noise: {} run{} too few; give {} of one program or more",
-         side.runs.size(), side.runs.size() == 1 ? " is" : "s are", kMinRuns);
+    if (side.runs.size() == 1) {
+      Fail(ErrorKind::kUsage, "--learn_noise: 1 run is too few; give {} of one program or more",
+           kMinRuns);
+    }
+    Fail(ErrorKind::kUsage, "--learn_noise: {} runs are too few; give {} of one program or more",
+         side.runs.size(), kMinRuns);
   }
   if (!IsWhole(side, file)) {
     if (agent.IsWanted())

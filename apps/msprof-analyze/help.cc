@@ -7,40 +7,28 @@
 #include <algorithm>
 
 #include "command.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/stable_sort.h"
+#include "mpa/base/text.h"
 
 namespace mpa {
 
 void WrappedText::Fill(std::string line, std::size_t indent, std::string_view text,
                        std::string_view more) {
-  bool empty = true;
-  const std::string printable = Printable(text);
-  for (std::string_view rest = printable; !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    const std::size_t behind = rest.empty() ? 0 : more.size();
-    if (!empty && line.size() + 1 + word.size() + behind > width_) {
-      text_ += fmt::format("{}{}\n", line, more);
-      line.assign(indent, ' ');
-      empty = true;
-    }
-    if (!empty) line += ' ';
-    line += word;
-    empty = false;
-  }
-  text_ += line + '\n';
+  for (const std::string& filled :
+       WrappedBehind(std::move(line), Printable(text), indent, width_, more))
+    text_ += filled + '\n';
 }
 
 void WrappedText::Add(std::string first, std::size_t indent, std::string_view text) {
-  std::string line = std::move(first);
-  line.resize(std::max(line.size(), indent), ' ');
-  Fill(std::move(line), indent, text, "");
+  Fill(PaddedBehind(std::move(first), indent), indent, text, "");
 }
 
 void WrappedText::AddLabelled(const std::string& label, std::string_view text) {
   constexpr std::size_t kLabelWidth = 16;
-  if (!text.empty()) Add("  " + label, kLabelWidth, text);
+  if (!text.empty()) Add(std::string(Translated(label)), kLabelWidth, text);
 }
 
 void WrappedText::AddCommand(std::string_view command) { Fill("  ", 6, command, " \\"); }
@@ -67,10 +55,27 @@ constexpr std::size_t kTextColumn = 30;
 constexpr std::size_t kFirstExamples = 4;
 constexpr const char* kProgram = "msprof-analyze";
 
+// The default of an option, at the end of what is said of it, is a text of its own: others have it,
+// too.
+std::string InLanguage(std::string_view english) {
+  constexpr std::string_view kDefault = " [default: ";
+  const std::size_t at = english.rfind(kDefault);
+  if (at == std::string_view::npos || !english.ends_with(']'))
+    return std::string(Translated(english));
+  const std::string_view usual = english.substr(at + kDefault.size());
+  return Say("{} [default: {}]", Translated(english.substr(0, at)),
+             Translated(usual.substr(0, usual.size() - 1)));
+}
+
+void AddHeading(std::string_view heading, WrappedText& page) {
+  page.AddBlank();
+  page.Add("", 0, Say("{}:", InLanguage(heading)));
+}
+
 void AddTerm(const std::string& term, std::size_t column, std::string_view text,
              WrappedText& page) {
   std::string label = "  " + term;
-  if (label.size() + 2 > column) {  // the explanation would touch it
+  if (ColumnsOf(label) + 2 > column) {  // the explanation would touch it
     page.Add(std::move(label), 0, "");
     label.clear();
   }
@@ -79,11 +84,10 @@ void AddTerm(const std::string& term, std::size_t column, std::string_view text,
 
 void AddList(const HelpPage::List& list, WrappedText& page) {
   std::size_t longest = 0;
-  for (const auto& [term, text] : list.terms) longest = std::max(longest, term.size());
-  page.AddBlank();
-  page.Add("", 0, list.heading + ":");
+  for (const auto& [term, text] : list.terms) longest = std::max(longest, ColumnsOf(term));
+  AddHeading(list.heading, page);
   for (const auto& [term, text] : list.terms) {
-    AddTerm(term, std::min(kTextColumn, longest + 4), text, page);
+    AddTerm(term, std::min(kTextColumn, longest + 4), InLanguage(text), page);
   }
 }
 
@@ -167,32 +171,27 @@ std::string FormatHelp(const CLI::App& app, const HelpPage& page, HelpDetail det
                        std::size_t width) {
   const bool all = detail == HelpDetail::kAll;
   WrappedText text(/*color=*/false, width);
-  text.Add("", 0, page.summary);
-  text.AddBlank();
-  text.Add("", 0, "Usage:");
+  text.Add("", 0, InLanguage(page.summary));
+  AddHeading("Usage", text);
   for (const std::string& usage : page.usage)
     text.AddCommand(fmt::format("{} {}", kProgram, usage));
   for (const HelpPage::List& list : page.before_options) AddList(list, text);
   std::size_t hidden = 0;
   const std::vector<OptionGroup> groups = OptionGroups(app, page.shown);
   for (const OptionGroup& group : groups) {
-    if (all || &group == &groups.front()) {
-      text.AddBlank();
-      text.Add("", 0, group.heading + ":");
-    }
+    if (all || &group == &groups.front()) AddHeading(group.heading, text);
     for (const CLI::Option* option : group.options) {
       if (!all && !page.first(*option)) {
         ++hidden;
         continue;
       }
-      AddTerm(Label(*option), kTextColumn, option->get_description(), text);
+      AddTerm(Label(*option), kTextColumn, InLanguage(option->get_description()), text);
     }
   }
   if (all) {
     for (const HelpPage::List& list : page.after_options) AddList(list, text);
   }
-  text.AddBlank();
-  text.Add("", 0, "Examples:");
+  AddHeading("Examples", text);
   for (std::size_t i = 0; i < page.examples.size(); ++i) {
     if (all || i < kFirstExamples) {
       text.AddCommand(fmt::format("{} {}", kProgram, page.examples[i]));
@@ -200,13 +199,15 @@ std::string FormatHelp(const CLI::App& app, const HelpPage& page, HelpDetail det
   }
   for (const std::string& note : page.notes) {
     text.AddBlank();
-    text.Add("", 0, note);
+    text.Add("", 0, InLanguage(note));
   }
   if (hidden > 0) {
+    const std::string options = Counted(static_cast<std::int64_t>(hidden), "more option");
     text.AddBlank();
     text.Add("", 0,
-             fmt::format("--help all lists {} more option{}{}.", hidden, hidden == 1 ? "" : "s",
-                         page.after_options.empty() ? "" : ", and what exit codes mean"));
+             page.after_options.empty()
+                 ? Say("--help all lists {}.", options)
+                 : Say("--help all lists {}, and what exit codes mean.", options));
   }
   return text.text();
 }

@@ -24,7 +24,8 @@ class WrappedText {
 
   /// `first`, then `text` in the columns from `indent` on.
   void Add(std::string first, std::size_t indent, std::string_view text);
-  /// "  label         text"; nothing for an empty text.
+  /// "  label         text", with the label in the language of the process; nothing for an empty
+  /// text.
   void AddLabelled(const std::string& label, std::string_view text);
   /// A command of a shell, broken with backslashes where it is too long for a line.
   void AddCommand(std::string_view command);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/rank.h"
@@ -83,7 +84,7 @@ std::vector<std::string> JobDiagnoses::Lines(std::size_t width) {
     const JobCauses comparison = CausesOf(sides_[1].parts, {});
     if (base.step == 0 || comparison.step == 0) return {};
     return CauseLines(
-        CauseChange(fmt::format("job of {} ranks", sides_[1].ranks.size()), base, comparison),
+        CauseChange(Say("job of {} ranks", sides_[1].ranks.size()), base, comparison),
         width);
   } catch (const Error& error) {
     if (!IsBadInput(error)) throw;

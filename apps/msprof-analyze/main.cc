@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: finds the command, runs it, and turns what went wrong into one line and an exit
 // code.
+#include <fmt/args.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -48,8 +50,14 @@ HelpPage ProgramPage(const CLI::App& program) {
   return page;
 }
 
-// The option, else the environment. Before anything else: options and messages are texts, too.
+// The option, else the environment. Before anything else: options and messages are texts, too. The
+// manual and what shells ask for are in English.
 void ChooseLanguage(int count, const char* const* arguments) {
+  const bool wants_help = std::any_of(arguments, arguments + count, [](const char* word) {
+    return IsOneOf(word, {"-h", "--help"});
+  });
+  const bool is_manual = count > 1 && std::string_view(arguments[1]) == "man" && !wants_help;
+  if (IsAskedByShell() || is_manual) return;
   std::string_view given;
   for (int i = 1; i < count; ++i) {
     const std::string_view word = arguments[i];
@@ -130,6 +138,45 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
   if (!of_program) arguments.insert(arguments.begin(), "cluster");
 }
 
+// The values in a text that a form made: "a" and "1" of "a = 1" and "{} = {}"; none if another one
+// did.
+std::vector<std::string> ValuesIn(std::string_view text, std::string_view form) {
+  constexpr std::string_view kField = "{}";
+  std::vector<std::string> values;
+  for (std::size_t field = form.find(kField);; field = form.find(kField)) {
+    if (!text.starts_with(form.substr(0, field))) return {};
+    if (field == std::string_view::npos) return text == form ? values : std::vector<std::string>();
+    text.remove_prefix(field);
+    form.remove_prefix(field + kField.size());
+    const std::string_view next = form.substr(0, form.find(kField));
+    const std::size_t end = next.empty() ? text.size() : text.find(next);
+    if (end == std::string_view::npos) return {};
+    values.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+// What CLI11 says, in the language of the process.
+std::string InOurWords(const std::string& message) {
+  constexpr const char* kForms[] = {"Could not convert: {} = {}",
+                                    "{}: Value {} not in range {} to {}",
+                                    "{}: {} not in {}",
+                                    "{}: Should be true/false or a number",
+                                    "{}: too many inputs for a flag",
+                                    "{}: At least {} required but received {}",
+                                    "The value {} is not an allowed value for {}",
+                                    "{} was given a disallowed flag override"};
+  for (const char* form : kForms) {
+    const std::vector<std::string> values = ValuesIn(message, form);
+    if (values.empty()) continue;
+    fmt::dynamic_format_arg_store<fmt::format_context> arguments;
+    for (const std::string& value : values) arguments.push_back(value);
+    const std::string_view said = Translated(form);
+    return fmt::vformat(fmt::string_view(said.data(), said.size()), arguments);
+  }
+  return message;
+}
+
 // What CLI11 has to say, with the way out.
 [[noreturn]] void FailParse(const CLI::App& command, const CLI::ParseError& error) {
   std::string message = error.what();
@@ -139,19 +186,20 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
   if (at != std::string::npos && message.ends_with(kEnd)) {
     const std::size_t type = at + kMissing.size();
     const std::string name_of_type = message.substr(type, message.size() - kEnd.size() - type);
-    message = fmt::format("{} needs a value ({})", message.substr(0, at),
-                          name_of_type.substr(0, name_of_type.find(':')));
+    message = Say("{} needs a value ({})", message.substr(0, at),
+                  name_of_type.substr(0, name_of_type.find(':')));
   }
   // "--mode: At Most 1 required but received 2"
   constexpr std::string_view kRepeated = ": At Most 1 required but received ";
   if (const std::size_t repeated = message.find(kRepeated); repeated != std::string::npos) {
     const std::string option = message.substr(0, repeated);
-    Fail(ErrorKind::kUsage, "{} is given {} times; {}", option == "--mode" ? "-m" : option,
-         message.substr(repeated + kRepeated.size()),
-         option == "--mode" ? "join them: -m a,b" : "give it once");
+    const std::string times = message.substr(repeated + kRepeated.size());
+    if (option == "--mode")
+      Fail(ErrorKind::kUsage, "-m is given {} times; join them: -m a,b", times);
+    Fail(ErrorKind::kUsage, "{} is given {} times; give it once", option, times);
   }
   const std::string name = command.get_parent() == nullptr ? "" : command.get_name() + " ";
-  Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", message, name);
+  Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", InOurWords(message), name);
 }
 
 int RunProgram(int count, const char* const* arguments, const Agent& agent) {
@@ -250,6 +298,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return mpa::ReportFailure(
         mpa::ErrorKind::kInternal,
-        fmt::format("internal error: {}; please report this", error.what()).c_str(), agent);
+        mpa::Say("internal error: {}; please report this", error.what()).c_str(), agent);
   }
 }

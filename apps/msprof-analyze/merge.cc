@@ -82,8 +82,10 @@ int PackForMerge(const MergeOptions& options, const std::vector<PartSelection>& 
   const PackedParts packed = PackParts(directories, wanted, output);
   ClearProgressLine();
   LogNotes(packed.notes);
-  LogNotice("{} {} in {}", Counted(packed.parts, "part"), packed.parts == 1 ? "is" : "are",
-            packed.file.string());
+  if (packed.parts == 1)
+    LogNotice("1 part is in {}", packed.file.string());
+  else
+    LogNotice("{} parts are in {}", packed.parts, packed.file.string());
   const int exit_code = packed.notes.empty() ? 0 : kExitPartial;
   if (agent.IsWanted()) {
     const std::string next = fmt::format("msprof-analyze merge {}", output.string());
@@ -173,7 +175,7 @@ Command AddMerge(CLI::App& program, const Agent& agent) {
            kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
   for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
-  add.Flag("--print", options->print, "Print more about a single rank", kMaxUsed);
+  add.Flag("--print", options->print, "Print charts as bars, and more about a single rank", kMaxUsed);
   add.Flag("--agent", options->agent,
            "Print one JSON object that names what was written; the log goes to a file", kMaxUsed);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);

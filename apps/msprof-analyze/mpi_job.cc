@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/notes.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/output_file.h"
@@ -69,8 +70,8 @@ std::string Machine() {
 
 std::string Lost(int process, int processes, const std::string& machine,
                  const std::string& problem) {
-  return fmt::format("process {} of {} ({}): {}; ranks of its share are missing", process,
-                     processes, machine, problem);
+  return Say("process {} of {} ({}): {}; ranks of its share are missing", process, processes,
+             machine, problem);
 }
 
 // What a process made.
@@ -135,7 +136,7 @@ class Collection {
     const std::string version = Receive(from, kReport), machine = Receive(from, kReport);
     std::string problem;
     if (version != MPA_VERSION)
-      problem = fmt::format("it runs version {}, process 0 {}", version, MPA_VERSION);
+      problem = Say("it runs version {}, process 0 {}", version, MPA_VERSION);
     for (std::string name; !(name = Receive(from, kOffer)).empty();) {
       const bool is_new = !names_.contains(name);
       Send(from, kAnswer, !problem.empty() ? kStop : is_new ? kTake : kLeave);
@@ -176,7 +177,7 @@ class Collection {
       try {
         if (problem.empty()) body();
       } catch (const std::exception& error) {
-        problem = fmt::format("process 0 cannot write its parts: {}", error.what());
+        problem = Say("process 0 cannot write its parts: {}", error.what());
       }
     };
     guarded([&] {

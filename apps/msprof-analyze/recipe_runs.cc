@@ -12,6 +12,7 @@
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
@@ -134,7 +135,9 @@ void CheckCaptures(const char* option, const fs::path& path) {
     Fail(ErrorKind::kInput, "{} {}: no such file or directory; check the path", option,
          path.string());
   }
-  if (IsArchive(path)) Fail(ErrorKind::kInput, "{} {}: {}", option, path.string(), kArchiveProblem);
+  if (IsArchive(path)) {
+    Fail(ErrorKind::kInput, "{} {}: {}", option, path.string(), Translated(kArchiveProblem));
+  }
 }
 
 fs::path PlaceBeside(const fs::path& captures) {
@@ -206,8 +209,8 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
   ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
   if (!recipe.next.empty() && !outcome.report.lines.empty()) {
     const std::string& captures = run.arguments.captures;
-    outcome.report.lines.emplace_back(fmt::format("Next: msprof-analyze {} -d {}", recipe.next,
-                                                  captures.empty() ? "DIR" : captures));
+    outcome.report.lines.emplace_back(Say("Next: msprof-analyze {} -d {}", recipe.next,
+                                          captures.empty() ? "DIR" : captures));
   }
   ClearProgressLine();
   std::vector<std::string> fresh = notes.Of(outcome.report.notes);
@@ -228,7 +231,10 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
     result.written.places.push_back(page);
     result.written.files.push_back(page);
   }
-  if (shown != nullptr) shown->Show(outcome.report);
+  if (shown != nullptr) {
+    shown->Show(outcome.report);
+    if (wanted.screen == Detail::kMore) PrintLines(TextChartsOf(outcome.report));
+  }
   FinishStdout();
   for (const fs::path& path : result.written.places) {
     LogNotice("the results are in {}", path.string());
@@ -308,8 +314,10 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
 
 void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t runs) {
   if (!exports.json() || (!agent.IsWanted() && runs == 1)) return;
-  Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give {}",
-       agent.IsWanted() ? "--agent alone" : "one recipe, or --export_type json");
+  if (agent.IsWanted())
+    Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give --agent alone");
+  Fail(ErrorKind::kUsage,
+       "--json prints the document of one recipe; give one recipe, or --export_type json");
 }
 
 int RunRecipes(const std::vector<RecipeRun>& runs, Delivery& delivery,

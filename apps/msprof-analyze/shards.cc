@@ -124,8 +124,11 @@ WrittenShard Condense(const std::vector<RecipeRun>& runs, const ClusterRequest& 
   const fs::path& target = sharing.request.directory;
   const Shard& shard = sharing.request.shard;
   if (!sharing.launcher.empty()) {
-    LogNotice("{}: share {} of {}{}", sharing.launcher, shard.number, shard.count,
-              sharing.by_mpi ? "" : "; --shard off reads all ranks");
+    if (sharing.by_mpi)
+      LogNotice("{}: share {} of {}", sharing.launcher, shard.number, shard.count);
+    else
+      LogNotice("{}: share {} of {}; --shard off reads all ranks", sharing.launcher, shard.number,
+                shard.count);
   }
   InContext("-o", [&] { io::PrepareOutputDirectory(target); });
   if (!sharing.run.empty()) {
@@ -136,8 +139,11 @@ WrittenShard Condense(const std::vector<RecipeRun>& runs, const ClusterRequest& 
   WrittenShard written = WriteShard(runs, request, sharing.request);
   ClearProgressLine();
   LogNotes(written.notes);
-  LogNotice("the parts of {} ranks are in {}{}", written.ranks, target.string(),
-            written.kept == 0 ? "" : fmt::format("; {} were up to date", written.kept));
+  if (written.kept == 0)
+    LogNotice("the parts of {} ranks are in {}", written.ranks, target.string());
+  else
+    LogNotice("the parts of {} ranks are in {}; {} were up to date", written.ranks,
+              target.string(), written.kept);
   return written;
 }
 

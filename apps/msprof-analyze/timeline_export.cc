@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
@@ -21,9 +22,7 @@
 namespace mpa {
 namespace {
 
-std::string Count(std::size_t count, std::string_view noun) {
-  return Counted(static_cast<std::int64_t>(count), noun);
-}
+std::int64_t Number(std::size_t count) { return static_cast<std::int64_t>(count); }
 
 SliceRequest RequestOf(RankId rank, const TimelinePlan& plan, const TimelineExport& wanted) {
   SliceRequest request;
@@ -75,9 +74,11 @@ ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& 
     Fail(ErrorKind::kInput,
          "nothing lies in that part of the captures; times count from the first step");
   }
-  document.facts = {{"clock", "us since the first event, on the clock of the first rank"},
-                    {"left_out_slices", std::to_string(left_out)},
-                    {"moved_slices", std::to_string(moved)}};
+  document.facts = {
+      {"clock",
+       std::string(Translated("us since the first event, on the clock of the first rank"))},
+      {"left_out_slices", std::to_string(left_out)},
+      {"moved_slices", std::to_string(moved)}};
   if (plan.focus) document.facts.emplace_back("finding", plan.focus->key);
   if (!plan.notes.empty())
     document.facts.emplace_back("clocks", fmt::format("{}", fmt::join(plan.notes, "; ")));
@@ -91,19 +92,20 @@ ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& 
   exported.partial = visited.partial;
   const TimeNs zero = counts.begin - plan.first_step;
   exported.lines = {
-      fmt::format("{}, {:.3f} ms: {}, {}, {} of findings", Count(document.ranks.size(), "rank"),
-                  InMs(counts.end - counts.begin), Count(counts.slices, "slice"),
-                  Count(counts.arrows, "arrow"), Count(counts.marks, "mark")),
-      fmt::format("  starts {:.3f} ms {} the first step of the job", InMs(std::abs(zero)),
-                  zero < 0 ? "before" : "after the start of")};
+      Say("{}, {:.3f} ms: {}, {}, {} of findings", Counted(Number(document.ranks.size()), "rank"),
+          InMs(counts.end - counts.begin), Counted(Number(counts.slices), "slice"),
+          Counted(Number(counts.arrows), "arrow"), Counted(Number(counts.marks), "mark")),
+      zero < 0
+          ? Say("  starts {:.3f} ms before the first step of the job", InMs(-zero))
+          : Say("  starts {:.3f} ms after the start of the first step of the job", InMs(zero))};
   if (left_out > 0) {
     exported.lines.push_back(
-        fmt::format("  left out: the {} shortest slices; --max_events keeps more", left_out));
+        Say("  left out: the {} shortest slices; --max_events keeps more", left_out));
   }
   if (moved > 0) {
     exported.lines.push_back(
-        fmt::format("  moved to tracks beside their own because they overlap others: {}",
-                    Count(moved, "slice")));
+        Say("  moved to tracks beside their own because they overlap others: {}",
+            Counted(Number(moved), "slice")));
   }
   return exported;
 }

@@ -85,16 +85,18 @@ std::size_t ColumnsOf(std::string_view text) {
   return columns;
 }
 
-std::vector<std::string> Wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+std::vector<std::string> WrappedBehind(std::string first, std::string_view text,
+                                       std::size_t indent, std::size_t columns,
+                                       std::string_view more) {
   std::vector<std::string> lines;
-  const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
-  std::string line(blanks, ' ');
+  std::string line = std::move(first);
   bool empty = true, blank = false;  // `blank`: one stands before the next piece
-  for (std::string_view rest = text.substr(blanks); !rest.empty();) {
+  for (std::string_view rest = text; !rest.empty();) {
     const std::string_view piece = rest.substr(0, PieceLength(rest));
     rest.remove_prefix(piece.size());
-    if (!empty && ColumnsOf(line) + (blank ? 1 : 0) + ColumnsOf(piece) > columns) {
-      lines.push_back(std::move(line));
+    const std::size_t behind = rest.empty() ? 0 : more.size();
+    if (!empty && ColumnsOf(line) + (blank ? 1 : 0) + ColumnsOf(piece) + behind > columns) {
+      lines.push_back(std::move(line.append(more)));
       line = std::string(indent, ' ');
       empty = true;
     }
@@ -106,6 +108,11 @@ std::vector<std::string> Wrapped(std::string_view text, std::size_t indent, std:
   }
   lines.push_back(std::move(line));
   return lines;
+}
+
+std::vector<std::string> Wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+  const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+  return WrappedBehind(std::string(blanks, ' '), text.substr(blanks), indent, columns);
 }
 
 std::string CutEnd(std::string_view text, std::size_t columns) {

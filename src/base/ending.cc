@@ -19,6 +19,7 @@
 
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 
 namespace mpa {
 namespace {
@@ -32,9 +33,10 @@ char* g_reserve = nullptr;
 // A reader of stderr that does not read must not keep the program alive.
 void WriteLastLine(std::string_view message) {
   std::array<char, 512> line;
-  const auto end =
-      fmt::format_to_n(line.data(), line.size() - 1, "{}msprof-analyze: error: {}",
-                       IsTerminal(stderr) ? "\r\033[K" : "", message.substr(0, line.size() / 2));
+  const auto end = fmt::format_to_n(
+      line.data(), line.size() - 1, "{}msprof-analyze: {}: {}",
+      IsTerminal(stderr) ? "\r\033[K" : "", Translated("error"),
+      Translated(message.substr(0, line.size() / 2)));
   *end.out = '\n';
   pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;

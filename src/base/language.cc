@@ -41,7 +41,11 @@ const std::unordered_map<std::string_view, std::string_view>& Chinese() {
 
 }  // namespace
 
-void SetLanguage(Language language) { current = language; }
+void SetLanguage(Language language) {
+  current = language;
+  // Now: where memory runs out, the last words are looked up, too.
+  if (language == Language::kChinese) (void)Chinese();
+}
 
 Language CurrentLanguage() { return current; }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "mpa/base/console.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 
@@ -43,8 +44,9 @@ void WriteLog(LogLevel level, std::string_view text) {
   static std::set<std::string, std::less<>> warnings;  // each is said once
   static const bool color = UseColor(stderr);
   const LevelStyle style = StyleOf(level);
-  const std::string line = fmt::format("msprof-analyze: {}{}{}: {}\n", color ? style.color : "",
-                                       style.name, color ? "\033[0m" : "", Printable(text));
+  const std::string line =
+      fmt::format("msprof-analyze: {}{}{}: {}\n", color ? style.color : "", Translated(style.name),
+                  color ? "\033[0m" : "", Printable(text));
   const std::lock_guard lock(mutex);
   if (level == LogLevel::kWarning && !warnings.emplace(text).second) return;
   ClearProgressLine();

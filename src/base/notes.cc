@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 
 namespace mpa {
@@ -61,10 +62,9 @@ std::string KindOf(std::string_view text) {
 // "16 ranks (0, 1, 2, ...)".
 std::string RanksText(const std::vector<std::string_view>& ranks) {
   const std::size_t shown = ranks.size() > kMostNamed ? kMostNamed - 1 : ranks.size();
-  return fmt::format(
-      "{} ranks ({}{})", ranks.size(),
-      fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      shown < ranks.size() ? ", ..." : "");
+  return Say("{} ranks ({}{})", ranks.size(),
+             fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+             shown < ranks.size() ? ", ..." : "");
 }
 
 // One line for notes of a kind, and whether it says all that they say.
@@ -85,14 +85,14 @@ Folded Fold(const std::vector<std::string_view>& notes) {
   }
   const bool distinct = std::set(ranks.begin(), ranks.end()).size() == ranks.size() ||
                         std::ranges::count(ranks, kUnknown) > 1;
-  if (equal && ranks.empty()) return {fmt::format("{} ({} times)", first, notes.size())};
+  if (equal && ranks.empty()) return {Say("{} ({} times)", first, notes.size())};
   if (ranks.empty() || !distinct) {
-    return {fmt::format("{} times, first {}", notes.size(), first), false};
+    return {Say("{} times, first {}", notes.size(), first), false};
   }
   if (equal) {
     return {fmt::format("{}: {}", RanksText(ranks), Split(first).text), ranks.size() <= kMostNamed};
   }
-  return {fmt::format("{}, first {}", RanksText(ranks), first), false};
+  return {Say("{}, first {}", RanksText(ranks), first), false};
 }
 
 std::vector<Folded> FoldKinds(const std::vector<std::string>& notes) {

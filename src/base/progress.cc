@@ -11,6 +11,7 @@
 #include <string>
 
 #include "mpa/base/console.h"
+#include "mpa/base/language.h"
 
 namespace mpa {
 namespace {
@@ -49,9 +50,8 @@ void AddProgress(std::int64_t bytes) {
   if (now < due || !g_next_ms.compare_exchange_strong(due, now + 100)) return;
   const std::int64_t total = std::max<std::int64_t>(g_total, 1);
   g_shown = true;
-  Show(fmt::format("\rreading {:3d} % of {:.1f} MB\033[K",
-                   std::min<std::int64_t>(100, done * 100 / total),
-                   static_cast<double>(total) / 1e6));
+  Show(Say("\rreading {:3d} % of {:.1f} MB\033[K", std::min<std::int64_t>(100, done * 100 / total),
+           static_cast<double>(total) / 1e6));
 }
 
 void ClearProgressLine() {

@@ -2,9 +2,13 @@
 // Small text helpers.
 #include "mpa/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+
+#include "mpa/base/language.h"
 
 namespace mpa {
 namespace {
@@ -58,10 +62,17 @@ std::string ToLower(std::string_view text) {
 }
 
 std::string Plural(std::int64_t count, std::string_view noun) {
+  if (CurrentLanguage() == Language::kChinese) return std::string(Translated(noun));
   return std::string(noun) + (count == 1 ? "" : "s");
 }
 
 std::string Counted(std::int64_t count, std::string_view noun) {
+  if (CurrentLanguage() == Language::kChinese) {
+    // Chinese counts with a word that depends on the noun: the table has it with the number.
+    const std::string english = "{} " + std::string(noun);
+    const std::string_view form = Translated(english);
+    return fmt::format(fmt::runtime(form), count);
+  }
   return std::to_string(count) + ' ' + Plural(count, noun);
 }
 

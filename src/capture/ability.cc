@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/capture/ability.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/monitor.h"
 
@@ -17,10 +16,10 @@ Verdict& Verdict::Refuse(bool lack, std::string reason, std::string setting) {
 
 Verdict& Verdict::RefuseKineto(const RankFacts& facts, std::string_view what) {
   const bool is_npu = facts.kind == CaptureKind::kNpuKineto;
-  return Refuse(
-      IsKineto(facts.kind),
-      fmt::format("{} {}", is_npu ? "traces of torch.profiler" : "captures of GPUs", what),
-      is_npu ? kCollectByTorchNpu : "");
+  return Refuse(IsKineto(facts.kind),
+                is_npu ? Say("traces of torch.profiler {}", Translated(what))
+                       : Say("captures of GPUs {}", Translated(what)),
+                is_npu ? kCollectByTorchNpu : "");
 }
 
 Verdict& Verdict::RefuseWithoutMemory(const RankFacts& facts) {
@@ -90,8 +89,8 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
           "torch.profiler traces have no kernel shapes", kCollectByTorchNpu)
       .Refuse(
           is_text && facts.single_file,
-          fmt::format("only the trace was given: kernels with their {} are in the files beside it",
-                      details),
+          Say("only the trace was given: kernels with their {} are in the files beside it",
+              Translated(details)),
           "give the directory of the capture")
       .Refuse(facts.recorded.kernels == Recorded::kNo, "no compute kernels",
               is_text ? "keep kernel_details.csv beside the trace"

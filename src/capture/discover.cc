@@ -8,6 +8,7 @@
 
 #include "file_checks.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/capture/capture.h"
 #include "scan_rank.h"
@@ -115,9 +116,9 @@ class Walk {
       Add(target, options_, found_);
     } else {
       AddUnreadable(link,
-                    Error(ErrorKind::kInput, fmt::format("{}: leads out of the directory, to {};"
-                                                         " --force follows such links",
-                                                         link.string(), target.string())),
+                    Error(ErrorKind::kInput, Say("{}: leads out of the directory, to {};"
+                                                 " --force follows such links",
+                                                 link.string(), target.string())),
                     found_);
     }
   }

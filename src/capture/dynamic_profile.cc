@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -145,15 +146,15 @@ class LogReader {
     for (const LogFile& part : parts) ReadPart(part);
     if (begun_)
       Add(1, "not stopped", begun_at_,
-          fmt::format("dynamic profiling began at step {} and did not stop: the program ended"
-                      " first, or still runs",
-                      *begun_),
+          Say("dynamic profiling began at step {} and did not stop: the program ended first, or"
+              " still runs",
+              *begun_),
           "let the program run for warmup + active more steps, then read the capture");
     if (asked_)
       Add(1, "not begun", asked_at_,
-          fmt::format("dynamic profiling was asked for from step {} and did not begin: the program"
-                      " was past this step, or never reached it",
-                      *asked_),
+          Say("dynamic profiling was asked for from step {} and did not begin: the program was past"
+              " this step, or never reached it",
+              *asked_),
           "set start_step to a step that the program has not reached yet, or to -1 to begin at"
           " once");
     return std::move(problems_);
@@ -190,7 +191,7 @@ class LogReader {
     std::string message(line.message.substr(0, kMostMessage));
     if (message.size() < line.message.size()) message += "...";
     Add(is_error ? 0 : 2, WithoutNumbers(line.message), place,
-        fmt::format("dynamic profiling: {}: {}", ToLower(line.level), message),
+        Say("dynamic profiling: {}: {}", ToLower(line.level), message),
         is_error ? "correct what the message names, then profile again"
                  : "correct profiler_config.json if this was not meant");
   }
@@ -248,8 +249,8 @@ void WarnOfDynamicProfile(Survey& survey) {
   for (auto& [key, problem] : problems) {
     if (told++ == kMostProblems) break;
     if (problem.count > 1)
-      problem.text += fmt::format(" ({} in {})", Counted(problem.count, "line"),
-                                  Counted(std::ssize(problem.places), "log"));
+      problem.text = Say("{} ({} in {})", problem.text, Counted(problem.count, "line"),
+                         Counted(std::ssize(problem.places), "log"));
     survey.warnings.push_back({key.first == 0 ? "dynamic_profile_error" : "dynamic_profile",
                                std::move(problem.text), std::move(problem.advice),
                                std::move(problem.places)});
@@ -257,13 +258,13 @@ void WarnOfDynamicProfile(Survey& survey) {
   if (problems.size() > kMostProblems)
     survey.warnings.push_back(
         {"dynamic_profile",
-         fmt::format("dynamic profiling: {} more log messages", problems.size() - kMostProblems),
+         Say("dynamic profiling: {} more log messages", problems.size() - kMostProblems),
          "read the logs",
          {}});
   for (std::string& problem : unreadable) {
     if (!problem.empty())
       survey.warnings.push_back({"broken_file",
-                                 std::move(problem) + "; this log of dynamic profiling is not read",
+                                 Say("{}; this log of dynamic profiling is not read", problem),
                                  "make it readable, or copy it again",
                                  {}});
   }

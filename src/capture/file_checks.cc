@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "scan_rank.h"
 
@@ -115,7 +116,7 @@ void WarnIfForeign(const RankInput& rank) {
   for (const CaptureFile& file : rank.files) {
     if (const char* doubt = Doubt(file.path)) {
       LogWarning("{} {}; use --force to read the capture without this warning", file.path.string(),
-                 doubt);
+                 Translated(doubt));
       return;
     }
   }

@@ -11,6 +11,7 @@
 
 #include "json_members.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/byte_stream.h"
@@ -71,8 +72,8 @@ void ReadRank(const Json& document, ProfilerInfo& info) {
   constexpr std::size_t kMaxLength = 40;
   const std::string value = document["rank_id"].dump(-1, ' ', true, Json::error_handler_t::replace);
   info.rank_problem =
-      fmt::format("{}: rank_id is {}, but the file name says {}, which is taken as the rank",
-                  info.path.string(), value.substr(0, kMaxLength), *named);
+      Say("{}: rank_id is {}, but the file name says {}, which is taken as the rank",
+          info.path.string(), value.substr(0, kMaxLength), *named);
 }
 
 }  // namespace
@@ -294,7 +295,7 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   const bool is_known = look.is_kineto.has_value() || look.has_categories;
   if (is_known && look.writer != kProtonWriter) look.writer = {};
   if (!is_known && look.writer.empty() && look.has_events && look.has_phases && !look.is_array)
-    look.writer = "another program";
+    look.writer = Translated("another program");
   return look;
 }
 

@@ -13,6 +13,7 @@
 
 #include "json_members.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
@@ -61,7 +62,7 @@ std::optional<std::int64_t> RankOfGroups(const nlohmann::json& parallel_group_in
 void AddGroupsClaim(const nlohmann::json& parallel_group_info, const fs::path& file,
                     Claims& claims) {
   if (const auto rank = RankOfGroups(parallel_group_info))
-    claims.push_back({"parallel_group_info of " + file.filename().string(), *rank});
+    claims.push_back({Say("parallel_group_info of {}", file.filename().string()), *rank});
 }
 
 void AskDatabase(const CaptureFile& file, Claims& claims, Claims& of_groups) {
@@ -118,7 +119,7 @@ void AddNames(const RankInput& input, Claims& claims) {
   const auto add = [&](const fs::path& path) {
     const std::string name = path.filename().string();
     const auto rank = RankInName(name);
-    if (rank) claims.push_back({fmt::format("the name {}", Printable(name)), *rank});
+    if (rank) claims.push_back({Say("the name {}", Printable(name)), *rank});
     return rank.has_value();
   };
   if (!IsDirectory(input.path) && add(input.path)) return;
@@ -142,12 +143,12 @@ Claims ClaimsOf(const RankInput& input) {
     claims.push_back({input.info->path.filename().string(), *input.info->rank});
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
     if (const auto named = NumberInName(database->path))
-      claims.push_back({"the name " + database->path.filename().string(), *named});
+      claims.push_back({Say("the name {}", database->path.filename().string()), *named});
     Ask([&] { AskDatabase(*database, claims, of_groups); });
   }
   // That of a file which cannot be read says less than the name of the database.
   if (claims.empty() && input.host_rank)
-    claims.push_back({"the name of profiler_info", *input.host_rank});
+    claims.push_back({std::string(Translated("the name of profiler_info")), *input.host_rank});
   // A single file in a folder of arbitrary files has no related files there.
   const fs::path folder = CaptureDirectory(input.path);
   if (!IsKineto(input.kind) && (IsDirectory(input.path) || folder != input.path.parent_path())) {
@@ -172,11 +173,11 @@ std::string ConflictIn(const RankInput& input, const Claims& claims) {
   std::string others;
   for (const Claim& claim : claims) {
     if (claim.rank != claims.front().rank)
-      others += fmt::format(", {} rank {}", claim.source, claim.rank);
+      others += Say(", {} rank {}", claim.source, claim.rank);
   }
   if (others.empty()) return "";
-  return fmt::format("{}: {} says rank {}{}; {} is taken, correct the others", input.path.string(),
-                     claims.front().source, claims.front().rank, others, claims.front().rank);
+  return Say("{}: {} says rank {}{}; {} is taken, correct the others", input.path.string(),
+             claims.front().source, claims.front().rank, others, claims.front().rank);
 }
 
 void Decide(RankInput& input) {
@@ -299,7 +300,7 @@ void NumberByGroup(std::span<RankInput> inputs) {
   }
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     unknown[i]->rank = numbers[i];
-    unknown[i]->rank_origin = fmt::format(
+    unknown[i]->rank_origin = Say(
         "{}: rank {} is its number in the communication group {}; the capture names no other",
         unknown[i]->path.string(), numbers[i], Printable(group));
   }

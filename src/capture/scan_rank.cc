@@ -13,6 +13,7 @@
 #include "file_checks.h"
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 
@@ -128,7 +129,7 @@ const char* ProblemOfKind(const fs::path& path) {
 std::string AddTrace(RankInput& rank, const fs::path& path) {
   const TraceLook look = LookAtTrace(path);
   if (!look.writer.empty()) {
-    return fmt::format(
+    return Say(
         "a trace of {}, which is not read: no event is of a kind that PyTorch's profiler writes;"
         " open it at ui.perfetto.dev, and give a trace of torch.profiler or torch_npu.profiler",
         look.writer);
@@ -164,9 +165,9 @@ ScannedRank ScanFile(const fs::path& path) {
     rank.kind = CaptureKind::kNpuText;
     CheckReadable(path);
     AddFile(rank, *table, path);
-    return {std::move(rank), ""};
+    return {std::move(rank), std::string(Translated(""))};
   }
-  if (const char* problem = ProblemOfKind(path)) return {std::move(rank), problem};
+  if (const char* problem = ProblemOfKind(path)) return {std::move(rank), std::string(Translated(problem))};
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
     std::string problem = AddTrace(rank, path);
     return {std::move(rank), std::move(problem)};
@@ -174,14 +175,14 @@ ScannedRank ScanFile(const fs::path& path) {
   if (IsProfilerDb(path)) {
     rank.kind = CaptureKind::kNpuDb;
     AddFile(rank, FileKind::kProfilerDb, path);
-    return {std::move(rank), ""};
+    return {std::move(rank), std::string(Translated(""))};
   }
-  if (IsArchive(path)) return {std::move(rank), std::string(kArchiveProblem)};
+  if (IsArchive(path)) return {std::move(rank), std::string(Translated(kArchiveProblem))};
   return {
       std::move(rank),
-      "not a capture; give a trace (.json, .json.gz), a profiler database"
+      std::string(Translated("not a capture; give a trace (.json, .json.gz), a profiler database"
       " (ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db, msprof_*.db)"
-      " or a capture directory"};
+      " or a capture directory"))};
 }
 
 void ReadInfo(RankInput& rank) {
@@ -275,40 +276,40 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   rank.path = path;
   ReadInfo(rank);
   if (raw) {
-    if (AddRawData(rank)) return {std::move(rank), ""};
+    if (AddRawData(rank)) return {std::move(rank), std::string(Translated(""))};
     return {
         std::move(rank),
-        "no raw data (PROF_* and FRAMEWORK directories with records); give the directory that the"
-        " profiler wrote"};
+        std::string(Translated("no raw data (PROF_* and FRAMEWORK directories with records); give the directory that the"
+        " profiler wrote"))};
   }
   const fs::path output = path / kOutputDirectory;
   const bool has_output = IsDirectory(output);
   AddDatabases(rank, Entries(has_output ? output : path));
   if (rank.kind == CaptureKind::kNpuDb) {
     AddMetadata(rank, path);
-    return {std::move(rank), ""};
+    return {std::move(rank), std::string(Translated(""))};
   }
   AddTextFiles(rank, has_output ? output : path);
   if (rank.kind != CaptureKind::kNpuText && !has_output) AddMsprofOutput(path, rank);
   if (rank.kind == CaptureKind::kNpuText) {
     AddMetadata(rank, path);
-    return {std::move(rank), ""};
+    return {std::move(rank), std::string(Translated(""))};
   }
   std::vector<CaptureFile> tables = std::exchange(rank.files, {});
-  if (AddRawData(rank)) return {std::move(rank), ""};
+  if (AddRawData(rank)) return {std::move(rank), std::string(Translated(""))};
   rank.files = std::move(tables);
   if (AddTablesAlone(rank, has_output ? output : path)) {
     AddMetadata(rank, path);
-    return {std::move(rank), ""};
+    return {std::move(rank), std::string(Translated(""))};
   }
   if (path.filename().string().ends_with("_op_args")) {
     return {std::move(rank),
-            "operators that record_op_args=True recorded for the tuning tool AOE, without any"
-            " time; give the *_ascend_pt directory of a run that was profiled"};
+            std::string(Translated("operators that record_op_args=True recorded for the tuning tool AOE, without any"
+            " time; give the *_ascend_pt directory of a run that was profiled"))};
   }
   return {std::move(rank),
-          "no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or"
-          " *_ascend_ms directory of one rank"};
+          std::string(Translated("no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or"
+          " *_ascend_ms directory of one rank"))};
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "file_checks.h"
 #include "json_members.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -33,15 +34,15 @@ void SurveyMsprofOutput(const MsprofOutput& output, RankFacts& facts) {
   }
   for (const std::string& slice : output.lost_slices) {
     facts.complete = Recorded::kNo;
-    facts.warnings.push_back({"lost_slice", slice + kSliceIsLost, "copy the capture again", {}});
+    facts.warnings.push_back({"lost_slice", Say("{} is missing, what it holds is lost", slice), "copy the capture again", {}});
   }
 }
 
 void WarnOfUnreadDatabases(const RankInput& input, RankFacts& facts) {
   if (input.unread_databases.empty()) return;
   facts.warnings.push_back({"several_databases",
-                            fmt::format("several databases: {} is read, others are not",
-                                        input.files.front().path.filename().string()),
+                            Say("several databases: {} is read, others are not",
+                                input.files.front().path.filename().string()),
                             "keep one database per capture", input.unread_databases});
 }
 
@@ -55,8 +56,8 @@ void CompleteSettings(RankFacts& facts) {
   for (const auto& [kind, values] : facts.all_settings) {
     if (values.size() < kMaxSettings) continue;
     facts.warnings.push_back({"many_settings",
-                              fmt::format("more than {} settings of kind {}: the rest is left out",
-                                          kMaxSettings - 1, NameOf(kind)),
+                              Say("more than {} settings of kind {}: the rest is left out",
+                                  kMaxSettings - 1, NameOf(kind)),
                               "keep large documents out of add_metadata()",
                               {}});
   }
@@ -124,7 +125,7 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
   for (const RankInput& input : named) {
     if (!input.impossible_rank) continue;
     survey.warnings.push_back({"rank_impossible",
-                               fmt::format("rank {} is out of range", *input.impossible_rank),
+                               Say("rank {} is out of range", *input.impossible_rank),
                                "correct the number in the name of profiler_info or the database",
                                {input.path}});
   }
@@ -173,7 +174,7 @@ void FindSettings(const RankInput& input, const fs::path& capture, RankFacts& fa
   }
   if (!problem.empty()) {
     facts.warnings.push_back({"broken_settings",
-                              problem + "; the collection settings stay unknown",
+                              Say("{}; the collection settings stay unknown", problem),
                               "copy the file again",
                               {}});
   }
@@ -275,8 +276,8 @@ void WarnOfOverhead(const char* id, std::initializer_list<Switch> switches, cons
   }
   if (on.empty()) return;
   facts.warnings.push_back({id,
-                            fmt::format("{} on: {}", fmt::join(on, " and "), effect),
-                            fmt::format("{} for measuring times", fmt::join(off, ", ")),
+                            Say("{} on: {}", fmt::join(on, Translated(" and ")), Translated(effect)),
+                            Say("{} for measuring times", fmt::join(off, ", ")),
                             {}});
 }
 
@@ -293,11 +294,12 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
   if (recorded < 0 || recorded >= schedule.active) return;
   facts.warnings.push_back(
       {"steps_missing",
-       fmt::format("{} active steps were scheduled, {} {} in the capture", schedule.active,
-                   recorded, recorded == 1 ? "is" : "are"),
-       fmt::format("call step() after each iteration, for at least {} iterations before the end"
-                   " (skip_first + wait + warmup + active)",
-                   schedule.skip_first + schedule.wait + schedule.warmup + schedule.active),
+       recorded == 1
+           ? Say("{} active steps were scheduled, 1 is in the capture", schedule.active)
+           : Say("{} active steps were scheduled, {} are in the capture", schedule.active, recorded),
+       Say("call step() after each iteration, for at least {} iterations before the end"
+           " (skip_first + wait + warmup + active)",
+           schedule.skip_first + schedule.wait + schedule.warmup + schedule.active),
        {}});
 }
 
@@ -343,14 +345,14 @@ void WarnOfRanks(Survey& survey) {
   for (auto& [rank, paths] : paths_of_rank) {
     if (paths.size() < 2) continue;
     survey.warnings.push_back(
-        {"rank_claimed_twice", fmt::format("{} captures claim rank {}", paths.size(), rank),
+        {"rank_claimed_twice", Say("{} captures claim rank {}", paths.size(), rank),
          "analyse one run at a time, or correct rank_id in profiler_info", std::move(paths)});
   }
   if (!unknown.empty() && survey.ranks.size() > 1) {
     survey.warnings.push_back(
         {"rank_unknown",
-         fmt::format("{} of {} captures have no rank number; they are named after their folders",
-                     unknown.size(), survey.ranks.size()),
+         Say("{} of {} captures have no rank number; they are named after their folders",
+             unknown.size(), survey.ranks.size()),
          "keep profiler_info_<rank>.json beside each capture", std::move(unknown)});
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/capture/survey.h"
 
 namespace mpa {
@@ -48,7 +49,7 @@ void OrWarn(RankFacts& facts, const char* consequence, Body&& body) {
     std::forward<Body>(body)();
   } catch (const Error& error) {
     facts.warnings.push_back({"broken_file",
-                              std::string(error.what()) + "; " + consequence,
+                              Say("{}; {}", error.what(), Translated(consequence)),
                               "copy the capture again, or parse it again",
                               {}});
   }

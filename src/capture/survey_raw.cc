@@ -7,6 +7,7 @@
 
 #include "file_checks.h"
 #include "json_members.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
@@ -56,8 +57,8 @@ void WarnOfUntriedChip(const std::string& platform, RankFacts& facts) {
   }
   facts.warnings.push_back(
       {kId,
-       fmt::format("reading raw captures of {} is experimental: it was never tested on a real one",
-                   ChipName(platform)),
+       Say("reading raw captures of {} is experimental: it was never tested on a real one",
+           ChipName(platform)),
        "compare a few numbers with those of the profiler's own parser",
        {}});
 }
@@ -143,8 +144,10 @@ void WarnOfCuts(const std::vector<RawDirectory>& data, RankFacts& facts) {
   facts.complete = Recorded::kNo;
   facts.warnings.push_back(
       {"cut_records",
-       fmt::format("{} of the raw files {} off within a record: everything before is read",
-                   cut.size(), cut.size() == 1 ? "breaks" : "break"),
+       cut.size() == 1
+           ? Say("1 of the raw files breaks off within a record: everything before is read")
+           : Say("{} of the raw files break off within a record: everything before is read",
+                 cut.size()),
        "copy the capture again; if the job was killed, the rest is lost", std::move(cut)});
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
@@ -15,13 +16,25 @@ namespace {
 
 constexpr std::string_view kBetween = ": ";
 
+constexpr std::string_view kOf = " of ";
+
+// What keys of baselines say in English: "allreduce of dp".
+std::string OperationText(std::string_view what) {
+  const std::size_t of = what.find(kOf);
+  if (of == std::string_view::npos) return std::string(what);
+  return Say("{} of {}", what.substr(0, of), what.substr(of + kOf.size()));
+}
+
 // "rank 5 in allreduce" of "allreduce, rank 5". What an operation is called may have commas, too.
 std::string Awaited(std::string_view what) {
+  constexpr std::string_view kGroupRank = "group rank ";
   const std::size_t comma = what.rfind(", ");
   const std::string_view last = comma == std::string_view::npos ? "" : what.substr(comma + 2);
-  const bool peer = last.starts_with("rank ") || last.starts_with("group rank ");
-  return peer ? fmt::format("{} in {}", last, what.substr(0, comma))
-              : fmt::format("other ranks in {}", what);
+  const std::string operation = OperationText(what.substr(0, comma));
+  if (last.starts_with("rank ")) return Say("{} in {}", last, operation);
+  if (last.starts_with(kGroupRank))
+    return Say("group rank {} in {}", last.substr(kGroupRank.size()), operation);
+  return Say("other ranks in {}", OperationText(what));
 }
 
 }  // namespace
@@ -45,23 +58,24 @@ std::string AccountName::Title() const {
   if (IsCompute() && !what.empty()) return ShortFunctionName(what);
   const std::optional<TimeCategory> known = CategoryNamed(category);
   if (!known) return what.empty() ? category : what;
-  const std::string_view title = TitleOf(*known);
+  const std::string_view title = Translated(TitleOf(*known));
   if (what.empty() && IsCommunication()) return std::string(title);
   switch (*known) {
     case TimeCategory::kUnsplit:
-      return fmt::format("exposed {}", what);
+      return Say("exposed {}", OperationText(what));
     case TimeCategory::kWaitPeer:
-      return fmt::format("waiting for {}", Awaited(what));
+      return Say("waiting for {}", Awaited(what));
     case TimeCategory::kBubble:
-      return fmt::format("{} while waiting for {}", title, Awaited(what));
+      return Say("{} while waiting for {}", title, Awaited(what));
     case TimeCategory::kTransfer:
     case TimeCategory::kSlow:
-      return fmt::format("{} in {}", title, what);
+      return Say("{} in {}", title, OperationText(what));
     case TimeCategory::kInnerWait:
     case TimeCategory::kInnerIdle:
-      return fmt::format("{} {}", title, what);
+      return Say("{} {}", title, OperationText(what));
     default:
-      return mpa::IsFree(*known) ? fmt::format("{} ({})", kFreeTime, title) : std::string(title);
+      return mpa::IsFree(*known) ? Say("{} ({})", Translated(kFreeTime), title)
+                                 : std::string(title);
   }
 }
 
@@ -96,7 +110,7 @@ std::string AccountPieces::OperationOf(const Piece& piece) const {
   if (operation.empty() || operation == "N/A") operation = "communication";
   if (IsLcclKernel(trace_.strings.View(trace_.communications.name[row]))) operation = "LCCL";
   const std::string group = naming_.group ? naming_.group(row) : "";
-  if (!group.empty()) operation += " of " + group;
+  if (!group.empty()) operation.append(kOf).append(group);
   if (piece.peer < 0) return operation;
   const RankId rank = peers_.RankOf(trace_.communications.group[row], piece.peer);
   return operation +

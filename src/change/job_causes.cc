@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/report/amount.h"
 
@@ -81,10 +82,10 @@ std::vector<std::string> CauseLines(const ChangeNode& causes, std::size_t width)
   std::vector<std::string> lines;
   if (causes.children.empty()) return lines;
   const AmountScale scale = AmountScale::ForPartsOf(std::max(causes.base, causes.comparison));
-  lines.push_back(fmt::format("{}: {} -> {} {} a step ({})", causes.name,
-                              scale.Text(scale.Rounded(causes.base)),
-                              scale.Text(scale.Rounded(causes.comparison)), scale.unit(),
-                              GrowthOf(causes.base, causes.comparison)));
+  lines.push_back(Say("{}: {} -> {} {} a step ({})", causes.name,
+                      scale.Text(scale.Rounded(causes.base)),
+                      scale.Text(scale.Rounded(causes.comparison)), scale.unit(),
+                      GrowthOf(causes.base, causes.comparison)));
   for (const std::string& line :
        ChangeLines(SummariseChange(causes, scale), scale, width - kIndent)) {
     lines.push_back("  " + line);

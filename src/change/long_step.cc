@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "mpa/base/language.h"
 #include "mpa/change/account_names.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/report/amount.h"
@@ -78,13 +79,17 @@ std::string LongStepText(const LongStep& step, std::int32_t id, const std::strin
   const AmountScale scale(Quantity::kTime, std::max(std::abs(change), std::abs(step.of_all)));
   const std::string of_median =
       std::abs(median) * kUnchanged <= step.base_median
-          ? "unchanged"
+          ? std::string(Translated("unchanged"))
           : fmt::format("{} {}", scale.Signed(scale.Rounded(median)), scale.unit());
-  return fmt::format("step {}{}: {} {} of {}; median {}{}",
-                     id >= 0 ? id : static_cast<std::int32_t>(step.position + 1),
-                     step.in_comparison ? "" : " of the base", scale.Signed(scale.Rounded(change)),
-                     scale.unit(), scale.Signed(scale.Rounded(step.of_all)), of_median,
-                     cause.empty() ? "" : fmt::format(" ({})", cause));
+  const std::int32_t number = id >= 0 ? id : static_cast<std::int32_t>(step.position + 1);
+  const std::string amount = scale.Signed(scale.Rounded(change));
+  const std::string of_all = scale.Signed(scale.Rounded(step.of_all));
+  const std::string text =
+      step.in_comparison ? Say("step {}: {} {} of {}; median {}", number, amount, scale.unit(),
+                               of_all, of_median)
+                         : Say("step {} of the base: {} {} of {}; median {}", number, amount,
+                               scale.unit(), of_all, of_median);
+  return cause.empty() ? text : Say("{} ({})", text, cause);
 }
 
 std::string CauseOfStep(const RankTrace& trace, const RankAccount& account, std::size_t step) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -229,19 +230,19 @@ void AddLateRanks(const Lateness& lateness, const LateRanks& late, ScreenLines& 
 
 std::string CoverageText(std::size_t analysed, std::size_t of_job, const AbsentRanks& absent) {
   if (of_job <= analysed) return "";
-  const std::string states = absent.Counts();
-  return fmt::format("{} of {} {} {}{}", analysed, of_job, Plural(of_job, "rank"),
-                     states.empty() ? "captured" : "read",
-                     states.empty() ? "" : fmt::format(" ({})", states));
+  const std::string states = absent.Counts(CurrentLanguage());
+  const std::string of_all = Counted(static_cast<std::int64_t>(of_job), "rank");
+  return states.empty() ? Say("{} of {} captured", analysed, of_all)
+                        : Say("{} of {} read ({})", analysed, of_all, states);
 }
 
 std::string CoverageText(const Lateness& lateness) {
   if (!lateness.IsPartial()) return "";
   if (lateness.of_job > lateness.captured)
     return CoverageText(lateness.captured, lateness.of_job, lateness.absent);
-  return fmt::format("{} {} {}, not all of the job", lateness.captured,
-                     Plural(lateness.captured, "rank"),
-                     lateness.absent.AnyCaptured() ? "read" : "captured");
+  const std::string ranks = Counted(static_cast<std::int64_t>(lateness.captured), "rank");
+  return lateness.absent.AnyCaptured() ? Say("{} read, not all of the job", ranks)
+                                       : Say("{} captured, not all of the job", ranks);
 }
 
 std::string LateRanksText(const std::vector<RankId>& ranks, bool captured,
@@ -261,7 +262,7 @@ std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
 
 std::string LateSumText(const LateRanks& late) {
   if (late.times == 1) return "";
-  return Say("{} late in {} collectives", TimeText(late.sum), late.times);
+  return Say("{} late in {}", TimeText(late.sum), Counted(late.times, "collective"));
 }
 
 std::string ClockDoubtText(const Lateness& lateness) {
@@ -275,7 +276,7 @@ void AddClockLines(const Lateness& lateness, ScreenLines& lines) {
   const std::string doubt = ClockDoubtText(lateness);
   if (doubt.empty()) return;
   lines.push_back(doubt + ":");
-  lines.push_back(fmt::format("  {}", kDoubtMeans));
+  lines.push_back(fmt::format("  {}", Translated(kDoubtMeans)));
 }
 
 void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& lines,
@@ -288,16 +289,16 @@ void AddLatenessLines(const Lateness& lateness, std::size_t most, ScreenLines& l
   }
   const std::string collectives = Counted(lateness.known, "collective");
   if (!told.empty()) {
-    lines.push_back(fmt::format("late ranks in {}:", collectives));
+    lines.push_back(Say("late ranks in {}:", collectives));
     const std::size_t shown = std::min(most, told.size());
     for (std::size_t i = 0; i < shown; ++i) AddLateRanks(lateness, *told[i], lines);
-    if (shown < told.size()) lines.push_back(fmt::format("  ... and {} more", told.size() - shown));
+    if (shown < told.size()) lines.push_back(Say("  ... and {} more", told.size() - shown));
   } else if (lateness.known > 0 && lateness.ranks.empty()) {
-    lines.push_back(fmt::format("no rank came late to {}", collectives));
+    lines.push_back(Say("no rank came late to {}", collectives));
   }
   if (lateness.unknown > 0) {
-    lines.push_back(fmt::format("{}: it is unknown which rank came last",
-                                Counted(lateness.unknown, "collective")));
+    lines.push_back(
+        Say("{}: it is unknown which rank came last", Counted(lateness.unknown, "collective")));
   }
   AddClockLines(lateness, lines);
 }

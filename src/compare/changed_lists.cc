@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/report/amount.h"
@@ -145,7 +146,7 @@ std::vector<ScreenTable> ChangedLists(const Report& report, bool asked, std::siz
     }
     ScreenTable& table = tables.emplace_back();
     table.plain = true;
-    SetHeaders(fmt::format("{} ({})", form.title, scale.unit()), table);
+    SetHeaders(Say("{} ({})", Translated(form.title), scale.unit()), table);
     table.rows = rows.Take(form.sheet.data());
     if (all > changes.size())
       table.rows.push_back(ScreenRows::MoreRow(all - changes.size(), form.sheet));

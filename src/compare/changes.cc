@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/change/account_change.h"
 #include "mpa/change/account_names.h"
@@ -105,14 +106,14 @@ SideAccount AccountSide(const RankTrace& trace, const RankAccount& account,
 
 std::string StepsText(std::size_t base, std::size_t comparison) {
   const auto text = [](std::size_t steps) -> std::string {
-    return steps == 0 ? "all device work" : Counted(steps, "step");
+    return steps == 0 ? std::string(Translated("all device work")) : Counted(steps, "step");
   };
   if (std::max(base, comparison) <= 1 || std::min(base, comparison) == 0) {
     return base == comparison ? (base == 1 ? "step" : text(base))
-                              : fmt::format("{} instead of {}", text(comparison), text(base));
+                              : Say("{} instead of {}", text(comparison), text(base));
   }
-  if (base == comparison) return "median of " + text(base);
-  return fmt::format("median step ({} instead of {})", text(comparison), text(base));
+  if (base == comparison) return Say("median of {}", text(base));
+  return Say("median step ({} instead of {})", text(comparison), text(base));
 }
 
 // One step that takes much longer than the others, on one side alone; empty: there is none.
@@ -166,7 +167,7 @@ std::string MemoryGrowthLine(const CompareInput& input) {
   const std::int64_t after = std::max<std::int64_t>(0, *comparison);
   if (std::abs(after - before) < kLeast) return "";
   const AmountScale scale(Quantity::kBytes, std::max(before, after));
-  return fmt::format("memory grows by {} {} a step (base {})", scale.Text(scale.Rounded(after)),
+  return Say("memory grows by {} {} a step (base {})", scale.Text(scale.Rounded(after)),
                      scale.unit(), scale.Text(scale.Rounded(before)));
 }
 
@@ -187,17 +188,17 @@ std::string OneSidedOps(const CompareInput& input) {
   const auto base = NamesOfOps(input.Trace(Side::kBase));
   const auto comparison = NamesOfOps(input.Trace(Side::kComparison));
   if (base.empty() || comparison.empty()) return "";
-  std::string text;
-  const auto add = [&](const auto& names, const auto& others, std::string_view side) {
-    const auto count =
-        std::ranges::count_if(names, [&](std::string_view name) { return !others.contains(name); });
-    if (count == 0) return;
-    const std::string word = !text.empty() ? "" : " " + Plural(count, "operator");
-    text += fmt::format("{}{}{} only in the {}", text.empty() ? "" : ", ", count, word, side);
+  const auto alone = [](const auto& names, const auto& others) {
+    return std::ranges::count_if(names,
+                                 [&](std::string_view name) { return !others.contains(name); });
   };
-  add(comparison, base, "comparison");
-  add(base, comparison, "base");
-  return text;
+  const auto in_base = alone(base, comparison), in_comparison = alone(comparison, base);
+  if (in_comparison == 0)
+    return in_base == 0 ? "" : Say("{} only in the base", Counted(in_base, "operator"));
+  const std::string operators = Counted(in_comparison, "operator");
+  return in_base == 0
+             ? Say("{} only in the comparison", operators)
+             : Say("{} only in the comparison, {} only in the base", operators, in_base);
 }
 
 }  // namespace
@@ -211,21 +212,21 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
   const std::vector<ChangeNode> changed = CategoriesOf(whole);
   const bool same =
       std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });
-  if (base.e2e == comparison.e2e && same) return {"end to end: no change"};
+  if (base.e2e == comparison.e2e && same) return {std::string(Translated("end to end: no change"))};
   report.drawings.push_back(ChangeChart(whole));
   const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   std::vector<std::string> lines;
   const auto add = [&](std::string_view name, TimeNs before, TimeNs after) {
-    lines.push_back(fmt::format("{}: {} {} ({})", name, scale.Signed(scale.Rounded(after - before)),
-                                scale.unit(), GrowthOf(before, after)));
+    lines.push_back(Say("{}: {} {} ({})", name, scale.Signed(scale.Rounded(after - before)),
+                        scale.unit(), GrowthOf(before, after)));
   };
   if (whole.base == base.e2e && whole.comparison == comparison.e2e) {
-    add("end to end", base.e2e, comparison.e2e);
+    add(Translated("end to end"), base.e2e, comparison.e2e);
   } else {
-    lines.push_back(fmt::format("end to end: {} -> {} {} ({})", scale.Text(scale.Rounded(base.e2e)),
-                                scale.Text(scale.Rounded(comparison.e2e)), scale.unit(),
-                                GrowthOf(base.e2e, comparison.e2e)));
-    add(whole.name, whole.base, whole.comparison);
+    lines.push_back(Say("end to end: {} -> {} {} ({})", scale.Text(scale.Rounded(base.e2e)),
+                        scale.Text(scale.Rounded(comparison.e2e)), scale.unit(),
+                        GrowthOf(base.e2e, comparison.e2e)));
+    add(Translated(whole.name), whole.base, whole.comparison);
   }
   if (!long_step.empty()) lines.push_back(std::move(long_step));
   if (std::string growth = MemoryGrowthLine(input); !growth.empty())

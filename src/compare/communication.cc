@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compare_sheet.h"
+#include "mpa/base/language.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/collectives.h"
 #include "op_groups.h"
@@ -78,9 +79,9 @@ void CompareCommunication(const CompareInput& input, Report& report) {
   if (base.Empty() && comparison.Empty()) {
     const auto lacks_trace = [&](Side side) { return !input.Trace(side).HasTimeline(); };
     if (lacks_trace(Side::kBase) || lacks_trace(Side::kComparison)) return;  // named when read
-    report.notes.emplace_back(
+    report.notes.emplace_back(Translated(
         "CommunicationCompare: left out, neither capture recorded communication (a run on one"
-        " device has none; otherwise collect with profiler_level Level1)");
+        " device has none; otherwise collect with profiler_level Level1)"));
     return;
   }
   Sheet sheet = CompareSheet("CommunicationCompare", Columns(), input);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compare_sheet.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/report/amount.h"
@@ -77,9 +78,9 @@ bool HasComponents(const ChangeNode& whole) {
 // "kernels: 8.878 -> 8.874 ms (-0.1 %)"
 std::string TotalText(const ChangeNode& whole) {
   const AmountScale scale = AmountScale::ForPartsOf(std::max(whole.base, whole.comparison));
-  return fmt::format("{}: {} -> {} {} ({})", whole.name, scale.Text(scale.Rounded(whole.base)),
-                     scale.Text(scale.Rounded(whole.comparison)), scale.unit(),
-                     GrowthOf(whole.base, whole.comparison));
+  return Say("{}: {} -> {} {} ({})", Translated(whole.name), scale.Text(scale.Rounded(whole.base)),
+             scale.Text(scale.Rounded(whole.comparison)), scale.unit(),
+             GrowthOf(whole.base, whole.comparison));
 }
 
 bool HasDifferences(const Sheet& sheet) {
@@ -103,10 +104,10 @@ std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
       sheet->columns, [](const Column& column) { return column.change != ChangeRole::kNone; });
   const std::string unit = shown->name.substr(std::min(shown->name.find('('), shown->name.size()));
   SummaryTable largest;
-  largest.table.name = "The largest differences in " + sheet->name;
+  largest.table.name = Say("The largest differences in {}", sheet->name);
   largest.table.columns = {
-      Column{.name = "What changed", .format = Format::kText, .width = 44},
-      Column{.name = "Diff " + unit, .format = Format::kDecimals3, .width = 14}};
+      Column{.name = std::string(Translated("What changed")), .format = Format::kText, .width = 44},
+      Column{.name = Say("Diff {}", unit), .format = Format::kDecimals3, .width = 14}};
   largest.table.columns[1].change = ChangeRole::kDifference;
   largest.table.least_change = sheet->least_change;
   for (const auto& [change, place] : changes) {
@@ -129,7 +130,7 @@ std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
 
 WorkbookSummary SummariseComparison(const Report& report) {
   WorkbookSummary summary;
-  summary.title = "What changed from the base to the comparison";
+  summary.title = Translated("What changed from the base to the comparison");
   summary.lines = report.story;
   const bool told = !report.change.children.empty();
   if (summary.lines.empty()) {
@@ -139,7 +140,7 @@ WorkbookSummary SummariseComparison(const Report& report) {
     }
     if (told) summary.lines.push_back(TotalText(report.change));
     if (summary.lines.empty())
-      summary.lines.emplace_back("no verdict: the end-to-end time was not compared");
+      summary.lines.emplace_back(Translated("no verdict: the end-to-end time was not compared"));
   }
   if (!report.preface.empty()) summary.lines.push_back(report.preface);
   if (report.settings && !report.settings->differing.empty())

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
@@ -45,7 +46,7 @@ std::string_view Parallelism(std::string_view process_group) {
 std::string RankCountText(std::int32_t ranks) { return ranks == 0 ? "" : Counted(ranks, "rank"); }
 
 std::string NamedGroup(const GroupTime& group) {
-  const std::string_view parallelism = Parallelism(group.process_group);
+  const std::string_view parallelism = Translated(Parallelism(group.process_group));
   const std::string ranks = RankCountText(group.ranks);
   const std::string_view comma = parallelism.empty() || ranks.empty() ? "" : ", ";
   const std::string more = fmt::format("{}{}{}", parallelism, comma, ranks);
@@ -55,7 +56,7 @@ std::string NamedGroup(const GroupTime& group) {
 // What the capture says about the group alone; empty when only an address is known.
 std::string OwnMeaning(const GroupTime& group) {
   if (!group.process_group.empty()) return NamedGroup(group);
-  if (group.ranks != 0) return "group of " + RankCountText(group.ranks);
+  if (group.ranks != 0) return Say("group of {}", RankCountText(group.ranks));
   return "";
 }
 
@@ -112,9 +113,9 @@ std::string GroupMeaning(const OverallMetrics& side, const GroupTime& group) {
   }
   const std::string name = Printable(BareGroupName(group.name));
   constexpr std::size_t kMaxNameLength = 8, kAddressWidth = 17;  // longer names are addresses
-  if (name.size() <= kMaxNameLength) return name.starts_with("group") ? name : "group " + name;
-  if (side.groups.size() == 1) return "the only group";
-  return fmt::format("group {} ({})", number, ShortenMiddle(name, kAddressWidth));
+  if (name.size() <= kMaxNameLength) return name.starts_with("group") ? name : Say("group {}", name);
+  if (side.groups.size() == 1) return std::string(Translated("the only group"));
+  return Say("group {} ({})", number, ShortenMiddle(name, kAddressWidth));
 }
 
 std::string GroupMeaning(const OverallMetrics& base, const OverallMetrics& comparison,

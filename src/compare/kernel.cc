@@ -9,6 +9,7 @@
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
+#include "mpa/base/language.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/durations.h"
 #include "op_groups.h"
@@ -85,10 +86,10 @@ KernelSums RecordedSums(const RankTrace& trace) {
 // Why a side has no kernels to compare, and what to do about it.
 std::string Reason(const CompareInput& input, Side side) {
   if (input.Trace(side).device == DeviceKind::kGpu) {
-    return fmt::format("{} is a GPU trace; kernels are compared between NPU captures only",
-                       input.Path(side));
+    return Say("{} is a GPU trace; kernels are compared between NPU captures only",
+               input.Path(side));
   }
-  return fmt::format(
+  return Say(
       "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the"
       " trace",
       input.Path(side));
@@ -146,15 +147,13 @@ void CompareShapes(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const RankTrace& trace = input.Trace(side);
     if (!IsNpuWithKernels(trace)) {
-      NoteNotCollected(fmt::format("{}: left out, because {}", kByShapes, Reason(input, side)),
-                       report);
+      NoteNotCollected(Say("{}: left out, because {}", kByShapes, Reason(input, side)), report);
       complete = false;
     } else if (!HasTypes(trace)) {
-      NoteNotCollected(
-          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with"
-                      " profiler_level Level1 or higher",
-                      kByShapes, input.Path(side), kUnknown),
-          report);
+      NoteNotCollected(Say("{}: the kernels of {} have no type, they are summed as {}; collect with"
+                           " profiler_level Level1 or higher",
+                           kByShapes, input.Path(side), kUnknown),
+                       report);
     }
   }
   if (!complete) return;
@@ -182,14 +181,13 @@ KernelSums SumsByCore(const CompareInput& input, Side side, Report& report) {
     return SumKernels(trace, trace.kernels, trace.kernels.core);
   }
   if (!has_statistics) {
-    report.notes.push_back(
-        fmt::format("{}: one side is empty, because {}", kByCore, Reason(input, side)));
+    report.notes.push_back(Say("{}: one side is empty, because {}", kByCore, Reason(input, side)));
     return {};
   }
   if (trace.HasTimeline()) {  // of tables it was said that only sums are known
     report.notes.push_back(
-        fmt::format("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
-                    input.Path(side)));
+        Say("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
+            input.Path(side)));
   }
   return RecordedSums(trace);
 }
@@ -211,7 +209,7 @@ void CompareCores(const CompareInput& input, const KernelSums& base_sums,
 // All kernels, then the types that changed most.
 std::vector<OverallRow> RowsByType(const KernelSums& base_sums, const KernelSums& comparison_sums) {
   OverallRow all;
-  all.name = "All kernels";
+  all.name = Translated("All kernels");
   FirstSeen<std::string_view, OverallRow> by_type;
   const auto add = [&](const KernelSums& sums, OverallValue OverallRow::*side) {
     for (const auto& [key, durations] : sums.rows()) {

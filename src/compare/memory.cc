@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare_sheet.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
@@ -217,12 +218,12 @@ void CompareMemory(const CompareInput& input, Report& report) {
     const RankTrace& trace = input.Trace(side);
     if (trace.allocations.Empty() && !trace.host_ops.Empty()) {
       NoteNotCollected(
-          fmt::format("{}: {} has no record of operators' memory; collect with profile_memory=True",
+          Say("{}: {} has no record of operators' memory; collect with profile_memory=True",
                       kSheets, input.Path(side)),
           report);
     } else if (memories->Of(side).unplaced() > 0) {
       report.notes.push_back(
-          fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are"
+          Say("{}: {} allocations of {} were made while no recorded operator ran; they are"
                       " left out",
                       kSheets, memories->Of(side).unplaced(), input.Path(side)));
     }

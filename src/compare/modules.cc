@@ -15,6 +15,7 @@
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/compare/sequence_matching.h"
@@ -369,7 +370,7 @@ bool CompareModules(const CompareInput& input, Report& report) {
     all = false;
     if (input.Trace(side).host_ops.Empty()) continue;  // which is reported anyway
     NoteNotCollected(
-        fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators"
+        Say("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators"
                     " are compared instead; collect with with_stack=True or with_modules=True",
                     input.Path(side)),
         report);
@@ -382,9 +383,9 @@ bool CompareModules(const CompareInput& input, Report& report) {
   for (std::size_t i = 0; i < trees.size(); ++i) {
     if (!trees[i].forward.too_deep && !trees[i].backward.too_deep) continue;
     report.notes.push_back(
-        fmt::format("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators"
+        Say("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators"
                     " are compared instead",
-                    input.Path(kSides[i]), kModulesTooDeep));
+                    input.Path(kSides[i]), Translated(kModulesTooDeep)));
     return false;
   }
   std::vector<ModulePair> pairs =
@@ -394,7 +395,7 @@ bool CompareModules(const CompareInput& input, Report& report) {
   bool has_stacks = false;
   report.sheets.push_back(DetailSheet(input, built, std::move(pairs), has_stacks));
   if (!has_stacks) {
-    NoteNotCollected(fmt::format("ModuleCompare: {} has no call stacks of operators; collect with"
+    NoteNotCollected(Say("ModuleCompare: {} has no call stacks of operators; collect with"
                                  " with_stack=True to see them",
                                  input.Path(Side::kComparison)),
                      report);

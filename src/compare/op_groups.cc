@@ -10,6 +10,7 @@
 
 #include "compare_sheet.h"
 #include "mpa/base/first_seen.h"
+#include "mpa/base/language.h"
 #include "mpa/capture/monitor.h"
 #include "op_names.h"
 
@@ -119,10 +120,13 @@ bool HaveOperators(const CompareInput& input, Report& report) {
     all = false;
     if (!input.Trace(side).HasTimeline()) continue;  // named when it was read
     report.notes.push_back(
-        fmt::format("{}: no host operators, so operators, modules, their memory and API times are"
-                    " unknown{}",
-                    input.Path(side),
-                    IsOfMonitor(input.Path(side)) ? "" : "; collect with ProfilerActivity.CPU"));
+        IsOfMonitor(input.Path(side))
+            ? Say("{}: no host operators, so operators, modules, their memory and API times are"
+                  " unknown",
+                  input.Path(side))
+            : Say("{}: no host operators, so operators, modules, their memory and API times are"
+                  " unknown; collect with ProfilerActivity.CPU",
+                  input.Path(side)));
   }
   return all;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compare_sheet.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -91,11 +92,12 @@ class ServingChanges {
     });
     const AmountScale whole = AmountScale::ForPartsOf(std::max(base_e2e, comparison_e2e));
     std::vector<std::string> lines = {
-        fmt::format("end to end: {} -> {} {} ({})", whole.Text(whole.Rounded(base_e2e)),
+        Say("end to end: {} -> {} {} ({})", whole.Text(whole.Rounded(base_e2e)),
                     whole.Text(whole.Rounded(comparison_e2e)), whole.unit(),
                     GrowthOf(base_e2e, comparison_e2e))};
     if (common.empty())
-      lines.push_back("no steps of the same phase and size are on both sides: nothing is compared");
+      lines.emplace_back(
+          Translated("no steps of the same phase and size are on both sides: nothing is compared"));
     for (std::size_t i = 0; i < std::min(kMax, common.size()); ++i) {
       const OneSide &base = (*common[i])[0], &comparison = (*common[i])[1];
       const bool by_token = base.per_token > 0 && comparison.per_token >= 0;
@@ -105,11 +107,12 @@ class ServingChanges {
       lines.push_back(fmt::format(
           "{}: {} -> {} {} {} ({}), {}", NameOfPhase(*common[i]), scale.Text(scale.Rounded(before)),
           scale.Text(scale.Rounded(after)), scale.unit(),
-          by_token ? NameOfTokenTime(steps_[0][base.steps.front()].batch.phase) : "a step",
+          Translated(by_token ? NameOfTokenTime(steps_[0][base.steps.front()].batch.phase)
+                              : "a step"),
           GrowthOf(before, after),
           base.steps.size() == comparison.steps.size()
               ? Counted(static_cast<std::int64_t>(base.steps.size()), "step")
-              : fmt::format("{} steps instead of {}", comparison.steps.size(), base.steps.size())));
+              : Say("{} steps instead of {}", comparison.steps.size(), base.steps.size())));
       // Steps of prefill have different numbers of tokens: those of the base count.
       const bool rescaled = by_token && comparison.median > 0 && comparison.per_token > 0;
       const double tokens_ratio = rescaled ? static_cast<double>(base.median) /
@@ -122,13 +125,12 @@ class ServingChanges {
         lines.push_back(std::move(line));
     }
     if (common.size() > kMax)
-      lines.push_back(
-          fmt::format("and {} more, see the sheet ServingPhases", common.size() - kMax));
+      lines.push_back(Say("and {} more, see the sheet ServingPhases", common.size() - kMax));
     for (std::size_t side = 0; side < kSides.size(); ++side) {
       if (alone[side].empty()) continue;
       const std::size_t all = alone[side].size();
       if (all > kMax) alone[side].resize(kMax);
-      lines.push_back(fmt::format("only in the {}:", side == 0 ? "base" : "comparison"));
+      lines.emplace_back(Translated(side == 0 ? "only in the base:" : "only in the comparison:"));
       for (const std::string& name : alone[side]) lines.push_back("  " + name);
       AddMoreLine(all, alone[side].size(), "size", lines);
     }
@@ -231,11 +233,10 @@ class ServingChanges {
       account.steps.clear();
       for (const std::size_t i : sides[side].steps)
         account.steps.push_back(accounts_[side].steps[i]);
-      times[side] =
-          MedianAccount(input_.Trace(kSides[side]), account, 0, {.kernel_types = false});
+      times[side] = MedianAccount(input_.Trace(kSides[side]), account, 0, {.kernel_types = false});
     });
     times[1] = Scaled(std::move(times[1]), scaled);
-    ChangeNode whole = AccountChange("step, " + NameOfPhase(sides), times[0], times[1]);
+    ChangeNode whole = AccountChange(Say("step, {}", NameOfPhase(sides)), times[0], times[1]);
     whole.base = sides[0].median;
     whole.comparison = std::llround(static_cast<double>(sides[1].median) * scaled);
     AddRest(kRemainder, "other", whole);
@@ -260,7 +261,7 @@ void AddEarlierTimes(const EarlierTime& base, const EarlierTime& comparison,
                      std::vector<std::string>& lines) {
   for (const EarlierTime* side : {&base, &comparison}) {
     if (side->time <= 0) continue;
-    lines.push_back(fmt::format("of the {}:", side == &base ? "base" : "comparison"));
+    lines.emplace_back(Translated(side == &base ? "of the base:" : "of the comparison:"));
     lines.push_back("  " + EarlierTimeText(*side));
   }
 }
@@ -299,21 +300,21 @@ void CompareOverall(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
     if (metrics.e2e == 0) {
-      report.notes.push_back(fmt::format(
-          "OverallMetrics: left out, because {} has no device activity", input.Path(side)));
+      report.notes.push_back(
+          Say("OverallMetrics: left out, because {} has no device activity", input.Path(side)));
       complete = false;
     } else if (!metrics.has_categories) {
-      report.notes.push_back(fmt::format(
-          "OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is"
-          " N/A; collect with profiler_level Level1 or higher and keep"
-          " kernel_details.csv beside the trace",
-          input.Path(side)));
+      report.notes.push_back(
+          Say("OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is"
+              " N/A; collect with profiler_level Level1 or higher and keep"
+              " kernel_details.csv beside the trace",
+              input.Path(side)));
     }
     if (metrics.has_too_many_groups) {
-      report.notes.push_back(fmt::format(
-          "OverallMetrics: {} has {} communication groups, more than a rank can have; they are"
-          " counted as one",
-          input.Path(side), input.Trace(side).comm_groups.Size()));
+      report.notes.push_back(
+          Say("OverallMetrics: {} has {} communication groups, more than a rank can have; they are"
+              " counted as one",
+              input.Path(side), input.Trace(side).comm_groups.Size()));
     }
   }
   if (complete) report.sheets.push_back(OverallSheet(input, base, comparison));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compare_sheet.h"
+#include "mpa/base/language.h"
 #include "mpa/base/time.h"
 #include "overall.h"
 
@@ -210,7 +211,7 @@ void AddSteps(RowsBuilder& rows) {
   const std::size_t steps = rows.base().steps;
   const std::string name = steps != rows.comparison().steps ? "All steps"
                            : steps == 1                     ? "Step"
-                                        : "All " + std::to_string(steps) + " steps";
+                                        : Say("All {} steps", steps);
   rows.AddBoth("", name, Emphasis::kSection,
                [](const OverallMetrics& side) { return TimeOnly(side.step); });
 }

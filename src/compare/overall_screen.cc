@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -51,7 +53,7 @@ std::vector<std::string> Heading(const std::string& base_path, std::string_view 
         CountCharacters(path) <= width
             ? path
             : ShortenPath(path, slash == std::string::npos ? 0 : slash, width);
-    return fmt::format("{:<12}{}{}", side, shown, note);
+    return PaddedBehind(std::string(Translated(side)), 12) + shown + std::string(note);
   };
   return {line("Base:", base, base_note), line("Comparison:", comparison, comparison_note)};
 }
@@ -72,9 +74,11 @@ std::vector<std::string> OnHostLines(const CompareInput& input) {
     const std::vector<TimeNs> steps = HostStepTimes(input.Trace(side));
     if (steps.empty()) continue;
     const TimeNs median = Median(steps);
-    std::string& line = lines.emplace_back(fmt::format(
-        "On the host: {} {}, median {:.3f} ms", side == Side::kBase ? "base" : "comparison",
-        Counted(std::ssize(steps), "step"), static_cast<double>(median) / 1e6));
+    const double ms = static_cast<double>(median) / 1e6;
+    const std::string counted = Counted(std::ssize(steps), "step");
+    std::string& line = lines.emplace_back(
+        side == Side::kBase ? Say("On the host: base {}, median {:.3f} ms", counted, ms)
+                            : Say("On the host: comparison {}, median {:.3f} ms", counted, ms));
     if (side == Side::kBase) base = median;
     if (side == Side::kComparison && base > 0)
       line += fmt::format(" ({:+.1f} %)",
@@ -89,10 +93,10 @@ ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& 
                                const OverallMetrics& comparison) {
   ScreenTable table;
   table.heading = Heading(input);
-  table.heading.push_back(fmt::format("Nothing is judged: no device work was recorded in the {}.",
-                                      base.e2e > 0         ? "comparison"
-                                      : comparison.e2e > 0 ? "base"
-                                                           : "captures"));
+  table.heading.emplace_back(Translated(
+      base.e2e > 0         ? "Nothing is judged: no device work was recorded in the comparison."
+      : comparison.e2e > 0 ? "Nothing is judged: no device work was recorded in the base."
+                           : "Nothing is judged: no device work was recorded in the captures."));
   for (std::string& line : OnHostLines(input)) table.heading.push_back(std::move(line));
   table.plain = true;
   return table;
@@ -109,19 +113,22 @@ void AddMemoryRows(const OverallMetrics& base, const OverallMetrics& comparison,
     const auto value = [&](const OverallMetrics& side) {
       return OverallValue{.time = side.*bytes, .known = side.*bytes > 0};
     };
-    rows.Add(sizes, fmt::format("{} ({})", name, sizes.unit()), 0, value(base), value(comparison));
+    rows.Add(sizes, Say("{} ({})", name, sizes.unit()), 0, value(base), value(comparison));
   };
   add(base.only_shared_allocators
-          ? fmt::format("Peak memory, {} only", fmt::join(base.allocators, ", "))
-          : "Peak memory reserved",
+          ? Say("Peak memory, {} only", fmt::join(base.allocators, ", "))
+          : std::string(Translated("Peak memory reserved")),
       &OverallMetrics::peak_memory_bytes);
-  add("Peak memory of process", &OverallMetrics::process_memory_bytes);
+  add(Translated("Peak memory of process"), &OverallMetrics::process_memory_bytes);
 }
 
 // The table sums up what the lines below it show of the median step.
-std::string WindowText(const OverallMetrics& base, const OverallMetrics& comparison) {
-  if (std::max(base.steps, comparison.steps) <= 1) return "";
-  return base.steps == comparison.steps ? fmt::format(", all {} steps", base.steps) : ", all steps";
+std::string TimeHeader(const AmountScale& times, const OverallMetrics& base,
+                       const OverallMetrics& comparison) {
+  if (std::max(base.steps, comparison.steps) <= 1) return Say("Time ({})", times.unit());
+  return base.steps == comparison.steps
+             ? Say("Time ({}), all {} steps", times.unit(), base.steps)
+             : Say("Time ({}), all steps", times.unit());
 }
 
 }  // namespace
@@ -129,7 +136,7 @@ std::string WindowText(const OverallMetrics& base, const OverallMetrics& compari
 ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
                           const OverallMetrics& comparison) {
   ScreenTable table;
-  table.title = "Where the time went";
+  table.title = Translated("Where the time went");
   table.heading = Heading(input);
   table.plain = true;
   const AmountScale times = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
@@ -142,10 +149,11 @@ ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
     }
     const bool zero =
         row.base.known && row.comparison.known && row.base.time == 0 && row.comparison.time == 0;
-    if (!row.name.empty() && !zero) rows.Add(times, row.name, row.level, row.base, row.comparison);
+    if (row.name.empty() || zero) continue;
+    rows.Add(times, std::string(Translated(row.name)), row.level, row.base, row.comparison);
   }
   AddMemoryRows(base, comparison, rows);
-  SetHeaders(fmt::format("Time ({}){}", times.unit(), WindowText(base, comparison)), table);
+  SetHeaders(TimeHeader(times, base, comparison), table);
   table.rows = rows.Take("OverallMetrics");
   return table;
 }
@@ -153,7 +161,7 @@ ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
 ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow>& kernels,
                          const char* sheet) {
   ScreenTable table;
-  table.title = "Kernels by type";
+  table.title = Translated("Kernels by type");
   table.heading = Heading(input);
   table.plain = true;
   TimeNs longest = 0;
@@ -165,7 +173,7 @@ ScreenTable KernelScreen(const CompareInput& input, const std::vector<OverallRow
   for (const OverallRow& row : kernels) {
     rows.Add(times, row.name, row.level, row.base, row.comparison);
   }
-  SetHeaders(fmt::format("Time of kernels ({})", times.unit()), table);
+  SetHeaders(Say("Time of kernels ({})", times.unit()), table);
   table.rows = rows.Take(sheet);
   return table;
 }
@@ -192,10 +200,10 @@ ScreenTable RanksScreen(const std::string& base_path, const std::string& compari
   ScreenTable table;
   table.plain = true;
   table.heading = Heading(base_path, "", comparison_path, "", width);
-  SetHeaders(fmt::format("End to end ({})", times.unit()), table);
+  SetHeaders(Say("End to end ({})", times.unit()), table);
   table.rows = rows.Take("");
   if (totals.size() < all) {
-    table.rows.push_back({fmt::format("({} more ranks)", all - totals.size()), "", "", "", ""});
+    table.rows.push_back({Say("({} more ranks)", all - totals.size()), "", "", "", ""});
   }
   return table;
 }

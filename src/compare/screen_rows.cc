@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/report/change_tree.h"
@@ -22,13 +24,13 @@ constexpr std::size_t kNumbersWidth = 4 * 2 + 10 + 10 + 10 + 8;
 constexpr std::size_t kMaxRows = 24;
 
 std::string RightAligned(const std::string& text, std::size_t width) {
-  return fmt::format("{:>{}}", text, width);
+  return PaddedBefore(text, width);
 }
 
 std::string DiffPercent(std::int64_t base, std::int64_t comparison) {
   if (base == comparison) return "0.0";
-  if (base == 0) return "new";
-  return comparison == 0 ? "gone" : GrowthText(base, comparison);
+  if (base == 0) return std::string(Translated("new"));
+  return comparison == 0 ? std::string(Translated("gone")) : GrowthText(base, comparison);
 }
 
 }  // namespace
@@ -49,7 +51,8 @@ void ScreenRows::Add(const AmountScale& scale, const std::string& name, int leve
                     : scale.Signed(change),
       known ? DiffPercent(base.time, comparison.time) : "N/A"};
   const std::string indent(static_cast<std::size_t>(2 * level), ' ');
-  std::vector<std::string> row = {ShortenMiddle(indent + Printable(name), name_width_)};
+  std::vector<std::string> row = {
+      CutEnd(ShortenMiddle(indent + Printable(name), name_width_), name_width_)};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     row.push_back(RightAligned(numbers[i], kNumberWidths[i]));
   }
@@ -58,7 +61,7 @@ void ScreenRows::Add(const AmountScale& scale, const std::string& name, int leve
 }
 
 std::vector<std::string> ScreenRows::MoreRow(std::size_t more, std::string_view sheet) {
-  return {fmt::format("({} more in {})", more, sheet)};
+  return {Say("({} more in {})", more, sheet)};
 }
 
 std::vector<std::vector<std::string>> ScreenRows::Take(const char* sheet) {
@@ -79,7 +82,7 @@ void SetHeaders(std::string what, ScreenTable& table) {
   table.headers = {std::move(what)};
   constexpr std::array<const char*, 4> kHeaders = {"Base", "Comparison", "Diff", "Diff %"};
   for (std::size_t i = 0; i < kHeaders.size(); ++i) {
-    table.headers.push_back(RightAligned(kHeaders[i], kNumberWidths[i]));
+    table.headers.push_back(RightAligned(std::string(Translated(kHeaders[i])), kNumberWidths[i]));
   }
 }
 

@@ -434,6 +434,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   if (const auto asked = Asked(explain, order, diagnosis.findings); asked && *asked < fixes.size())
     AddChain(job, fixes, *asked, diagnosis.findings[*asked]);
   PutInOrder(order, diagnosis.findings);
+  if (for_page) diagnosis.pictures.places = PlacesOf(job, diagnosis.findings);
   return diagnosis;
 }
 

@@ -257,7 +257,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     }
     if (wanted.sheets) {
       AddProblemSheets(ranks, diagnosis, report);
-      report.page = DiagnosisPage(diagnosis);
+      report.page =
+          DiagnosisPage(diagnosis, arguments.captures.empty() ? "DIR" : arguments.captures);
       std::string tuned = TuningList(ranks);
       if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
     }

@@ -16,6 +16,7 @@
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
+#include "mpa/diagnosis/report/pictures.h"
 
 namespace mpa {
 namespace {
@@ -141,16 +142,12 @@ class Planner {
     return focus;
   }
 
-  // As much before and behind the event as it takes, but enough to see what it stands between.
   std::optional<Interval> WindowOfPlace(const Finding& finding) const {
-    constexpr TimeNs kMin = 1'000'000;
     for (const Evidence& place : finding.evidence) {
       const auto rank = std::ranges::find(ranks_, place.rank, &DiagnosedRank::rank);
       if (rank == ranks_.end()) continue;
       const ClockLine& clock = joined_.clock[static_cast<std::size_t>(rank - ranks_.begin())];
-      const TimeNs margin = std::max(place.dur, kMin);
-      return Interval{clock.Convert(place.start - margin),
-                      clock.Convert(place.start + place.dur + margin)};
+      return WindowAround(clock.Convert(place.start), place.dur);
     }
     return std::nullopt;
   }

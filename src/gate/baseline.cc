@@ -12,6 +12,7 @@
 
 #include "json_values.h"
 #include "levels.h"
+#include "mpa/base/language.h"
 #include "mpa/change/account_names.h"
 #include "mpa/measure/quantiles.h"
 
@@ -231,7 +232,7 @@ Baseline BaselineFromJson(const json& document) {
     Fail(ErrorKind::kCorrupt, "runs: {} given; at most {} can be judged", runs.size(), kMaxRuns);
   }
   for (const json& run : runs) {
-    InContext(fmt::format("run {}", baseline.runs.size() + 1),
+    InContext(Say("run {}", baseline.runs.size() + 1),
               [&] { baseline.runs.push_back(RunFromJson(run)); });
   }
   const std::int64_t version = AsInteger(document["schema_version"], "schema_version");

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "levels.h"
+#include "mpa/base/language.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa::gate {
@@ -127,8 +128,8 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
     if (first.shapes.empty() || run.shapes.empty()) return;
     const double common = ShapesInCommon(first.shapes, run.shapes);
     if (common < kMaxAlike) {
-      add("shapes", "100 % of the kernels",
-          fmt::format("{:.0f} % with the same type and shapes", 100 * common));
+      add("shapes", std::string(Translated("100 % of the kernels")),
+          Say("{:.0f} % with the same type and shapes", 100 * common));
     }
   };
   for (const RunSummary& run : base) check(run);
@@ -250,7 +251,7 @@ std::string WarmupHint(std::size_t min_steps, const std::vector<RunSummary>& bas
   const std::string fewer =
       fewest > min_steps ? ""
                          : fmt::format(" --min_steps {}", std::max<std::size_t>(fewest - 1, 1));
-  return fmt::format(
+  return Say(
       "the first step takes up to {:.2f} times as long as the later ones; if it is warm-up, leave"
       " it out with --warmup 1{}",
       slowest, fewer);

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "levels.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/change/account_names.h"
@@ -101,7 +103,7 @@ class TableChange {
         Has(base_, MetricKind::kStepTime) || Has(comparison_, MetricKind::kStepTime);
     if (kind == MetricKind::kE2e && has_steps) {
       if (base_times_.capture.empty() || times_.capture.empty()) return {};
-      return WholeOf("", JoinTimes(base_times_.capture, times_.capture, "component"));
+      return WholeOf("", InWords(JoinTimes(base_times_.capture, times_.capture, "component")));
     }
     if (kind == MetricKind::kStepTime || kind == MetricKind::kE2e) {
       for (const MetricKind part : {MetricKind::kComputing, MetricKind::kCommExposed}) {
@@ -123,6 +125,16 @@ class TableChange {
   }
 
  private:
+  // Of the names that baselines keep.
+  static std::vector<ChangeNode> InWords(std::vector<ChangeNode> parts) {
+    constexpr std::string_view kExposedKind = "exposed ";
+    for (ChangeNode& part : parts) {
+      if (part.name.starts_with(kExposedKind) && part.name != mpa::kExposed)
+        part.name = Say("exposed {}", part.name.substr(kExposedKind.size()));
+    }
+    return parts;
+  }
+
   ChangeNode Part(const char* name, MetricKind kind) const {
     const Levels levels = LevelsOf(SamplesOrNone(base_, kind), SamplesOrNone(comparison_, kind));
     return {"component", name, levels.base, levels.comparison};
@@ -139,7 +151,7 @@ class TableChange {
   ChangeNode Exposed() const {
     ChangeNode exposed = Part(kExposed, MetricKind::kCommExposed);
     exposed.children = JoinTimes(base_times_.collectives, times_.collectives, "collective");
-    for (ChangeNode& kind : exposed.children) kind.name = "exposed " + kind.name;
+    for (ChangeNode& kind : exposed.children) kind.name = Say("exposed {}", kind.name);
     return WithRest("other exposed communication", std::move(exposed));
   }
 
@@ -249,12 +261,6 @@ std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
 
 namespace {
 
-const char* Word(GateVerdict verdict) {
-  static constexpr const char* kNames[] = {"OK",        "IMPROVED",     "REGRESSION",
-                                           "UNDECIDED", "INCONCLUSIVE", "NOT COMPARABLE"};
-  return kNames[static_cast<std::size_t>(verdict)];
-}
-
 std::string WithUnit(const std::string& number, std::string_view unit) {
   return unit.empty() ? number : fmt::format("{} {}", number, unit);
 }
@@ -266,7 +272,7 @@ std::string ChangeText(const GateMetric& metric, const AmountScale& scale) {
 
 // "REGRESSION step_time 13.87 -> 21.24 ms"
 std::string ValuesLine(const GateMetric& metric, const AmountScale& scale) {
-  return fmt::format("{} {} {} -> {}", Word(metric.verdict), metric.name,
+  return fmt::format("{} {} {} -> {}", VerdictWord(metric.verdict), metric.name,
                      scale.Text(scale.Rounded(metric.base)),
                      WithUnit(scale.Text(scale.Rounded(metric.comparison)), scale.unit()));
 }
@@ -278,28 +284,28 @@ std::string NoiseText(const GateMetric& metric) {
 
 // The beginning of the text that ends with a part of the sentence.
 std::string Beginning(const std::string& text, std::size_t most) {
-  if (CountCharacters(text) <= most) return text;
+  if (ColumnsOf(text) <= most) return text;
   std::size_t end = 0;
   for (const std::string_view mark : {": ", "; ", ", "}) {
     const std::size_t found = text.rfind(mark, most);
     if (found != std::string::npos && found > end) end = found;
   }
-  return ShortenMiddle(end > 0 ? text.substr(0, end) : text, most);
+  return CutEnd(ShortenMiddle(end > 0 ? text.substr(0, end) : text, most), most);
 }
 
 }  // namespace
 
 std::string MetricLine(const GateMetric& metric) {
   if (!metric.IsMeasured()) {
-    return fmt::format("{} {}: {}", Word(metric.verdict), metric.name, metric.reason);
+    return fmt::format("{} {}: {}", VerdictWord(metric.verdict), metric.name, metric.reason);
   }
   const AmountScale scale(metric.quantity, std::max(metric.base, metric.comparison));
   std::string line = ValuesLine(metric, scale);
   if (metric.verdict == GateVerdict::kInconclusive) return line + ": " + metric.reason;
-  line += " (" + ChangeText(metric, scale);
-  if (!metric.limit.empty()) line += ", limit " + metric.limit;
-  if (metric.quantity != Quantity::kCount) line += ", noise " + NoiseText(metric);
-  line += ")";
+  std::string how = ChangeText(metric, scale);
+  if (!metric.limit.empty()) how = Say("{}, limit {}", how, metric.limit);
+  if (metric.quantity != Quantity::kCount) how = Say("{}, noise {}", how, NoiseText(metric));
+  line = Say("{} ({})", line, how);
   return metric.verdict == GateVerdict::kUndecided ? line + ": " + metric.reason : line;
 }
 
@@ -314,10 +320,11 @@ void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport&
   // The words that name a cause need the room; the limit and the noise are in the next line then.
   const bool has_cause = !change.children.empty() && change.children.front().kind == kCauseKind;
   const std::string begin =
-      has_cause ? ValuesLine(metric, scale) + " (" + ChangeText(metric, scale) + ")" : metric.line;
+      has_cause ? Say("{} ({})", ValuesLine(metric, scale), ChangeText(metric, scale))
+                : metric.line;
   const std::int64_t least_rest = has_cause ? std::max<std::int64_t>(1, std::abs(rounded) / 10) : 1;
   const auto line = [&](const std::string& values, std::size_t width) {
-    const std::size_t taken = CountCharacters(values) + 2;
+    const std::size_t taken = ColumnsOf(values) + 2;
     const std::string causes =
         width > taken ? ChangeCauses(change, scale, rounded, width - taken, least_rest) : "";
     return values + (causes.empty() ? "" : ": " + causes);
@@ -333,17 +340,17 @@ std::string MismatchLine(const std::vector<GateMismatch>& mismatches, std::size_
     if (mismatch.field == "warmup") {
       // One of the sides is a baseline, which stays as it is.
       const bool base_is_given = mismatch.base == std::to_string(warmup);
-      advice = "give --warmup " + (base_is_given ? mismatch.comparison : mismatch.base);
+      advice = Say("give --warmup {}", base_is_given ? mismatch.comparison : mismatch.base);
     } else {
       list += (list.empty() ? "" : ",") + mismatch.field;
     }
   }
   if (!list.empty()) {
+    if (!advice.empty()) advice += "; ";
     advice +=
-        fmt::format("{}collect both sides alike, or allow the difference with --allow_mismatch {}",
-                    advice.empty() ? "" : "; ", list);
+        Say("collect both sides alike, or allow the difference with --allow_mismatch {}", list);
   }
-  return fmt::format("{} {}: {}", Word(GateVerdict::kNotComparable), MismatchText(mismatches),
+  return fmt::format("{} {}: {}", VerdictWord(GateVerdict::kNotComparable), MismatchText(mismatches),
                      advice);
 }
 

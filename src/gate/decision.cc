@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 
 namespace mpa::gate {
@@ -61,32 +62,31 @@ bool Exceeds(const Limit& limit, double base, double growth) {
 std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& floors, double size) {
   const auto amount = [&](std::int64_t value) { return AmountText(judged.quantity, value); };
   if (size <= static_cast<double>(floors.min_abs)) {
-    return fmt::format("not above the floor of {}; a smaller {} decides", amount(floors.min_abs),
-                       floors.min_abs_option);
+    return Say("not above the floor of {}; a smaller {} decides", amount(floors.min_abs),
+               Translated(floors.min_abs_option));
   }
   if (size <= static_cast<double>(floors.min_share)) {
-    return fmt::format(
-        "not above the smallest share of the step that counts, {}; a smaller {} decides",
-        amount(floors.min_share), floors.min_share_option);
+    return Say("not above the smallest share of the step that counts, {}; a smaller {} decides",
+               amount(floors.min_share), Translated(floors.min_share_option));
   }
-  const std::string more_runs =
+  const std::string_view more_runs = Translated(
       judged.low_confidence
           ? "three runs a side decide (-d and -bp three times each), or learned noise (--noise)"
-          : "more runs decide (-d and -bp given more often)";
+          : "more runs decide (-d and -bp given more often)");
   if (size <= kNoiseFactor * judged.noise) {
-    return fmt::format("not above three times the noise, {}; {}",
-                       amount(std::llround(kNoiseFactor * judged.noise)),
-                       IsLearned(judged, floors) ? "only a limit above it decides, since --noise"
-                                                   " says how runs differ"
-                                                 : more_runs);
+    return Say("not above three times the noise, {}; {}",
+               amount(std::llround(kNoiseFactor * judged.noise)),
+               IsLearned(judged, floors)
+                   ? Translated("only a limit above it decides, since --noise says how runs differ")
+                   : more_runs);
   }
   const double margin = HasFewRuns(judged) ? kMarginOfNoise * judged.noise : 0;
   if (judged.Change() > 0 && !Exceeds(limit, static_cast<double>(judged.base), size - margin)) {
-    return fmt::format("above the limit by less than a third of the noise, {}; {}",
-                       amount(std::llround(margin)), more_runs);
+    return Say("above the limit by less than a third of the noise, {}; {}",
+               amount(std::llround(margin)), more_runs);
   }
   if (judged.probability && *judged.probability > kSignificant) {
-    return "the runs of both sides overlap; " + more_runs;
+    return Say("the runs of both sides overlap; {}", more_runs);
   }
   return "";
 }
@@ -113,10 +113,10 @@ double LuckOf(const GateMetric& judged, const Floors& floors) {
 std::string Missing(const Floors& floors, const Runs& base, const Runs& comparison) {
   for (const auto& [runs, side] : {std::pair{&base, "base"}, {&comparison, "comparison"}}) {
     const std::size_t fewest = FewestSamples(*runs);
-    if (fewest == 0) return fmt::format("the {} has no values for it", side);
+    if (fewest == 0) return Say("the {} has no values for it", Translated(side));
     if (fewest < floors.min_samples) {
-      return fmt::format("a run of the {} has {}, {} are needed (--min_steps)", side,
-                         Counted(fewest, "step"), floors.min_samples);
+      return Say("a run of the {} has {}, {} are needed (--min_steps)", Translated(side),
+                 Counted(static_cast<std::int64_t>(fewest), "step"), floors.min_samples);
     }
   }
   return "";

@@ -10,6 +10,7 @@
 #include "contributions.h"
 #include "decision.h"
 #include "levels.h"
+#include "mpa/base/language.h"
 #include "mpa/change/account_names.h"
 #include "mpa/change/job_causes.h"
 
@@ -44,7 +45,7 @@ bool IsGrownFreeTime(const ChangeNode& part) {
 void AddCauseOfFreeTime(const std::vector<ChangeNode>& calls, ChangeNode& node) {
   for (ChangeNode& child : node.children) AddCauseOfFreeTime(calls, child);
   if (node.children.empty() && node.category.empty() && IsGrownFreeTime(node) && !calls.empty()) {
-    node.cause = "on the host " + CallsText(calls);
+    node.cause = Say("on the host {}", CallsText(calls));
   }
 }
 
@@ -88,7 +89,7 @@ void Explain(const GateMetric& leading, const GateMetric& step, const Watch& wat
   } else if (ExplainsMost(report.causes)) {
     SetHeadline(leading, report.causes, report);
   } else if (one_part && metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
-    SetHeadline(leading.line + ": on the host " + CallsText(report.host_calls), report);
+    SetHeadline(Say("{}: on the host {}", leading.line, CallsText(report.host_calls)), report);
   } else if (has_parts && !one_part) {
     SetHeadline(leading, report.change, report);
   }

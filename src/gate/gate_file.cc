@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "json_values.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/gate/judge.h"
 
@@ -13,7 +14,8 @@ namespace mpa::gate {
 namespace {
 
 [[noreturn]] void FailType(const nlohmann::json& value, const char* what, const char* wanted) {
-  Fail(ErrorKind::kCorrupt, "{}: {} was expected, not {}", what, wanted, value.type_name());
+  Fail(ErrorKind::kCorrupt, "{}: {} was expected, not {}", what, Translated(wanted),
+       value.type_name());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/gate/judge.h"
 #include "mpa/report/member_columns.h"
 #include "mpa/report/report.h"
@@ -87,18 +88,19 @@ SheetColumns<GateMismatch> MismatchColumns() {
 SummaryTable MetricsTable(const GateReport& gate) {
   SummaryTable metrics;
   Sheet& table = metrics.table;
-  table.name = "The metrics";
+  table.name = Translated("The metrics");
   for (const auto& [name, width] : {std::pair{"Metric", 44.0},
                                     {"Verdict", 18.0},
                                     {"Base", 18.0},
                                     {"Comparison", 14.0},
                                     {"Change", 10.0},
                                     {"Limit", 14.0}}) {
-    table.columns.push_back({.name = name, .format = Format::kText, .width = width});
+    table.columns.push_back(
+        {.name = std::string(Translated(name)), .format = Format::kText, .width = width});
   }
   for (std::size_t i = 0; i < gate.metrics.size(); ++i) {
     const GateMetric& metric = gate.metrics[i];
-    Row row{{metric.name, std::string(VerdictName(metric.verdict))}};
+    Row row{{metric.name, std::string(Translated(VerdictName(metric.verdict)))}};
     if (metric.IsMeasured()) {
       row.cells.insert(row.cells.end(), {AmountText(metric.quantity, metric.base),
                                          AmountText(metric.quantity, metric.comparison),
@@ -117,10 +119,11 @@ SummaryTable MetricsTable(const GateReport& gate) {
 // changed most with links to the rows of the explanation.
 WorkbookSummary SummariseGate(const GateReport& gate) {
   WorkbookSummary summary;
-  summary.title = "The verdict of the gate";
+  summary.title = Translated("The verdict of the gate");
   summary.lines = {gate.headline};
   if (gate.partial)
-    summary.lines.emplace_back("judged on partial data: parts of the input were left out");
+    summary.lines.emplace_back(
+        Translated("judged on partial data: parts of the input were left out"));
   if (std::string settings = SettingsLine(gate.settings); !settings.empty())
     summary.lines.push_back(std::move(settings));
   if (!gate.hint.empty()) summary.lines.push_back(gate.hint);
@@ -165,7 +168,7 @@ Report ReportOf(GateReport gate) {
                                     {"comparison", &std::as_const(gate).comparison}}) {
     if (paths->empty()) continue;
     const std::string more =
-        paths->size() > 1 ? fmt::format(" and {} more", paths->size() - 1) : std::string();
+        paths->size() > 1 ? Say(" and {} more", paths->size() - 1) : std::string();
     report.facts.push_back({side, paths->front() + more});
   }
   if (!gate.change.children.empty()) report.drawings.push_back(ChangeChart(gate.change));

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpa/base/language.h"
 #include "mpa/gate/judge.h"
 
 namespace mpa::gate {
@@ -14,8 +15,9 @@ bool IsPassed(GateVerdict verdict) {
 
 // "IMPROVED e2e 3.650 -> 3.250 ms" with the other verdict.
 void ReplaceWord(std::string& line) {
-  for (const std::string_view word : {"OK ", "IMPROVED "}) {
-    if (line.starts_with(word)) line.replace(0, word.size(), "INCONCLUSIVE ");
+  for (const GateVerdict passed : {GateVerdict::kOk, GateVerdict::kImproved}) {
+    const std::string_view word = VerdictWord(passed);
+    if (line.starts_with(word)) line.replace(0, word.size(), VerdictWord(GateVerdict::kInconclusive));
   }
 }
 
@@ -26,7 +28,7 @@ void HoldBackVerdicts(GateReport& report) {
   for (GateMetric& metric : report.metrics) {
     if (!IsPassed(metric.verdict)) continue;
     metric.verdict = GateVerdict::kInconclusive;
-    if (metric.reason.empty()) metric.reason = "parts of the input were lost";
+    if (metric.reason.empty()) metric.reason = Translated("parts of the input were lost");
     ReplaceWord(metric.line);
   }
   if (!IsPassed(report.verdict)) return;

@@ -14,6 +14,7 @@
 #include "levels.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/change/long_step.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/quantiles.h"
@@ -105,20 +106,20 @@ std::string PatternHint(const Metric& metric, const std::vector<RunSummary>& run
   };
   switch (metric.kind) {
     case MetricKind::kOp:
-      return fmt::format(
+      return Say(
           "; op: matches types of kernels ({}), or with '::' the framework's operators"
           " ({}); kernel: matches names of kernels",
           such_as(longest(&Breakdown::op_types), "MatMulV2"),
           such_as(longest(&Breakdown::operators), "aten::mm"));
     case MetricKind::kKernel:
-      return fmt::format("; kernel: matches names of kernels ({}); op: matches their types ({})",
+      return Say("; kernel: matches names of kernels ({}); op: matches their types ({})",
                          such_as(longest(&Breakdown::kernels), "aclnnMatmul_MatMulV2"),
                          such_as(longest(&Breakdown::op_types), "MatMulV2"));
     case MetricKind::kModule:
-      return fmt::format("; module: matches names of modules ({})",
+      return Say("; module: matches names of modules ({})",
                          such_as(longest(&Breakdown::modules), "Linear_0"));
     case MetricKind::kApi:
-      return fmt::format("; api: matches the framework's operators ({})",
+      return Say("; api: matches the framework's operators ({})",
                          such_as(longest(&Breakdown::apis), "aten::mm"));
     default:
       return "";
@@ -152,32 +153,37 @@ class Judging {
     GateMetric judged = Decide(rule, FloorsOf(rule, base, from_medians), base, comparison);
     if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
         !HasSamples(base_, metric)) {
-      judged.reason +=
-          "; a baseline has only the patterns that it was saved with (--fail_on with"
-          " --save_baseline)";
+      judged.reason = Say(
+          "{}; a baseline has only the patterns that it was saved with (--fail_on with"
+          " --save_baseline)",
+          judged.reason);
     } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
                (metric.kind == MetricKind::kFree || metric.kind == MetricKind::kCopies)) {
-      judged.reason += "; older baselines count copies as free time: save it anew";
+      judged.reason =
+          Say("{}; older baselines count copies as free time: save it anew", judged.reason);
     } else if (judged.verdict == GateVerdict::kInconclusive && base_.front().is_older &&
                !HasSamples(base_, metric)) {
-      judged.reason += "; baselines of older versions measured it otherwise: save it anew";
+      judged.reason =
+          Say("{}; baselines of older versions measured it otherwise: save it anew", judged.reason);
     } else if (metric.kind == MetricKind::kPeakMemory &&
                judged.verdict != GateVerdict::kInconclusive) {
       DoubtAllocators(judged);
     } else if (judged.verdict == GateVerdict::kInconclusive &&
                metric.kind == MetricKind::kStepTime && NoSteps()) {
-      judged.reason = "the captures have no step markers; profile with step(), or judge e2e";
+      judged.reason =
+          Translated("the captures have no step markers; profile with step(), or judge e2e");
     } else if (judged.verdict == GateVerdict::kInconclusive && IsPhase(metric.kind) &&
                AllEmpty(base)) {
-      judged.reason = paired.alone.empty()
-                          ? "no step of a server was found; let the server name its steps"
-                          : "no step size is on both sides";
+      judged.reason =
+          Translated(paired.alone.empty()
+                         ? "no step of a server was found; let the server name its steps"
+                         : "no step size is on both sides");
     } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
                AllZero(base) && AllZero(comparison)) {
       judged.verdict = GateVerdict::kInconclusive;
       judged.base_runs.clear();
       judged.comparison_runs.clear();
-      judged.reason = "no name on either side matches" + PatternHint(metric, comparison_);
+      judged.reason = Say("no name on either side matches{}", PatternHint(metric, comparison_));
     }
     if (!paired.alone.empty()) judged.reason += (judged.reason.empty() ? "" : "; ") + paired.alone;
     return judged;
@@ -207,7 +213,7 @@ class Judging {
       for (const RunSummary& run : *runs) {
         if (first.empty() || of(run).empty() || of(run) == first) continue;
         judged.verdict = GateVerdict::kInconclusive;
-        judged.reason = fmt::format("the captures have records of different allocators ({} / {})",
+        judged.reason = Say("the captures have records of different allocators ({} / {})",
                                     first, of(run));
       }
     }
@@ -312,7 +318,7 @@ std::string GrowthRemark(const GateMetric& growth) {
   constexpr std::int64_t kLeast = 1'000'000;
   if (!growth.IsMeasured() || std::abs(growth.Change()) < kLeast) return "";
   const AmountScale scale(Quantity::kBytes, std::max(growth.base, growth.comparison));
-  return fmt::format("memory grows by {} {} a step (baseline {})",
+  return Say("memory grows by {} {} a step (baseline {})",
                      scale.Text(scale.Rounded(growth.comparison)), scale.unit(),
                      scale.Text(scale.Rounded(growth.base)));
 }
@@ -410,14 +416,13 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
 }
 
 std::string WhyBaselineStays(const GateReport& report) {
-  if (report.verdict != GateVerdict::kImproved) return "nothing improved beyond noise";
+  if (report.verdict != GateVerdict::kImproved) return std::string(Translated("nothing improved beyond noise"));
   const GateMetric* lucky = nullptr;
   bool improved = false;
   for (const GateMetric& metric : report.metrics) {
     const auto change = static_cast<double>(metric.Change());
     if (change > metric.luck) {
-      return fmt::format("{} grew beyond noise; --save_baseline saves the runs all the same",
-                         metric.name);
+      return Say("{} grew beyond noise; --save_baseline saves the runs all the same", metric.name);
     }
     if (metric.verdict != GateVerdict::kImproved) continue;
     if (change < -metric.luck) {
@@ -427,12 +432,12 @@ std::string WhyBaselineStays(const GateReport& report) {
     }
   }
   if (improved || lucky == nullptr) return "";
-  return fmt::format("{} improved by {}, of which up to {} may be chance{}", lucky->name,
-                     AmountText(lucky->quantity, -lucky->Change()),
-                     AmountText(lucky->quantity, std::llround(lucky->luck)),
-                     lucky->low_confidence ? "; three runs a side, or learned noise (--noise),"
-                                             " lower that"
-                                           : "");
+  const std::string text = Say("{} improved by {}, of which up to {} may be chance", lucky->name,
+                               AmountText(lucky->quantity, -lucky->Change()),
+                               AmountText(lucky->quantity, std::llround(lucky->luck)));
+  return lucky->low_confidence
+             ? Say("{}; three runs a side, or learned noise (--noise), lower that", text)
+             : text;
 }
 
 int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy) {

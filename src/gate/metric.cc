@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 
 namespace mpa::gate {
@@ -76,8 +77,11 @@ Metric ParseMetric(std::string_view text) {
   names.reserve(std::size(kKnown));
   for (const KnownMetric& known : kKnown) names.emplace_back(known.name);
   const std::optional<std::string> nearest = Closest(name, names);
-  Fail(ErrorKind::kUsage, "unknown metric '{}'; {}available: {}", text,
-       nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", AllNames());
+  if (nearest) {
+    Fail(ErrorKind::kUsage, "unknown metric '{}'; did you mean '{}'? available: {}", text,
+         *nearest, AllNames());
+  }
+  Fail(ErrorKind::kUsage, "unknown metric '{}'; available: {}", text, AllNames());
 }
 
 std::string NameOf(const Metric& metric) {
@@ -192,8 +196,9 @@ Limit ParseLimit(std::string_view text, Quantity quantity) {
                                        : "+3% or +256MB (B, kB, MB, GB; KiB, MiB, GiB)");
     }
     if (is_share ? limit.percent.has_value() : limit.amount.has_value()) {
-      Fail(ErrorKind::kUsage, "character {}: '{}' is the second {}; give one", from + 1, part,
-           is_share ? "share" : "amount");
+      if (is_share)
+        Fail(ErrorKind::kUsage, "character {}: '{}' is the second share; give one", from + 1, part);
+      Fail(ErrorKind::kUsage, "character {}: '{}' is the second amount; give one", from + 1, part);
     }
     if (is_share) {
       limit.percent = percent;
@@ -215,7 +220,7 @@ Rule ParseRule(std::string_view text) {
     Rule rule;
     rule.metric = ParseMetric(Trim(text.substr(0, above)));
     const std::string_view limit = text.substr(above + 1);
-    InContext(fmt::format("behind '>' at character {}", above + 1),
+    InContext(Say("behind '>' at character {}", above + 1),
               [&] { rule.limit = ParseLimit(limit, QuantityOf(rule.metric.kind)); });
     return rule;
   });
@@ -225,8 +230,8 @@ std::string LimitText(const Limit& limit, Quantity quantity) {
   std::string text;
   if (limit.percent) text = PlainNumber(*limit.percent) + " %";
   if (limit.amount) {
-    text += text.empty() ? "" : " and ";
-    text += AmountText(quantity, *limit.amount);
+    const std::string amount = AmountText(quantity, *limit.amount);
+    text = text.empty() ? amount : Say("{} and {}", text, amount);
   }
   return text;
 }

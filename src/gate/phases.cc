@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/serving_steps.h"
 
@@ -79,15 +80,16 @@ PairedSizes PairSizes(const std::vector<RunSummary>& base,
                       const std::vector<RunSummary>& comparison, MetricKind kind) {
   PairedSizes paired{Runs(base.size()), Runs(comparison.size()), ""};
   const auto before = BySize(base, kind), after = BySize(comparison, kind);
-  const auto name_alone = [&](const auto& sizes, const auto& others, std::string_view side) {
+  const auto name_alone = [&](const auto& sizes, const auto& others, bool in_base) {
     for (const auto& [size, samples] : sizes) {
       if (others.contains(size)) continue;
-      paired.alone += fmt::format("{}size {} only in the {}", paired.alone.empty() ? "" : ", ",
-                                  size.substr(1), side);
+      if (!paired.alone.empty()) paired.alone += ", ";
+      paired.alone += in_base ? Say("size {} only in the base", size.substr(1))
+                              : Say("size {} only in the comparison", size.substr(1));
     }
   };
-  name_alone(before, after, "base");
-  name_alone(after, before, "comparison");
+  name_alone(before, after, true);
+  name_alone(after, before, false);
   double whole = 0, count = 0;
   for (const auto& [size, samples] : before) {
     if (!after.contains(size)) continue;

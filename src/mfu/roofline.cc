@@ -102,6 +102,8 @@ class RanksTogether {
     }
     for (auto& [type, values] : series) {
       values.name = type == TypeClass::kUnknown ? Say("unknown type") : std::string(Text(type));
+      values.tint = Tint::kDataType;
+      values.shade = static_cast<std::size_t>(type);
       AddRoof(type, values.name, chart);
       chart.series.push_back(std::move(values));
     }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "mpa/base/language.h"
+
 namespace mpa {
 
 void Issues::Count(Promise broken, std::string_view what, std::string_view place) {
@@ -29,9 +31,10 @@ bool Issues::Breaks(Promise promise) const {
 }
 
 std::string Issues::Line(std::string_view what, const Entry& entry) {
-  return entry.count == 1
-             ? fmt::format("{} ({})", what, entry.first_place)
-             : fmt::format("{}, {} times (first: {})", what, entry.count, entry.first_place);
+  // Kept in English where it has no values: promises are told apart by it.
+  const std::string_view text = Translated(what), place = Translated(entry.first_place);
+  return entry.count == 1 ? Say("{} ({})", text, place)
+                          : Say("{}, {} times (first: {})", text, entry.count, place);
 }
 
 std::vector<std::string> Issues::Lines() const {

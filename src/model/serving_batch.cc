@@ -9,6 +9,7 @@
 #include <bit>
 #include <limits>
 
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -220,6 +221,14 @@ std::string SizeText(const ServingBatch& batch) {
   if (size < 0 || batch.phase == ServingPhase::kDummy) return "";
   if (batch.phase != ServingPhase::kDecode) return fmt::format("up to {} tokens", size);
   if (batch.graph_size >= 0) return fmt::format("graph of {}", size);
+  return fmt::format("{} request{}", size, size == 1 ? "" : "s");
+}
+
+std::string SizeInWords(const ServingBatch& batch) {
+  const std::int64_t size = SizeOf(batch);
+  if (size < 0 || batch.phase == ServingPhase::kDummy) return "";
+  if (batch.phase != ServingPhase::kDecode) return Say("up to {} tokens", size);
+  if (batch.graph_size >= 0) return Say("graph of {}", size);
   return Counted(size, "request");
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/io/input_text.h"
@@ -47,7 +48,7 @@ ComparedCollections CompareCollections(const LoadedCapture& base, const LoadedCa
     return PlaceOf(a.field) < PlaceOf(b.field);
   });
   compared.mismatch =
-      "The captures are not alike (base / comparison): " + gate::MismatchText(mismatches);
+      Say("The captures are not alike (base / comparison): {}", gate::MismatchText(mismatches));
   return compared;
 }
 

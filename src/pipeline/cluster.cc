@@ -13,6 +13,7 @@
 #include "load_rank.h"
 #include "map_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "whole_parts.h"
 
@@ -119,6 +120,8 @@ void JoinGroup(const std::string& group, Report of_group, Report& report) {
     card.scope = fmt::format("{} {}", group, card.scope);
   MoveAll(of_group.advice_cards, report.advice_cards);
   MoveAll(of_group.timelines, report.timelines);
+  for (PageChart& drawing : of_group.drawings)
+    drawing.title = fmt::format("{}: {}", group, drawing.title);
   MoveAll(of_group.drawings, report.drawings);
   for (TextDocument& document : of_group.documents)
     document.file_name = fmt::format("{}_{}", FileNameOf(group), document.file_name);
@@ -146,7 +149,7 @@ void ReduceGroups(const Recipe& recipe, const RecipeArguments& arguments, Output
       ++reduced;
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
-      outcome.report.notes.push_back(fmt::format("{}: {}; it is left out", group, error.what()));
+      outcome.report.notes.push_back(Say("{}: {}; it is left out", group, error.what()));
       outcome.partial = true;
       problem = error;
     }

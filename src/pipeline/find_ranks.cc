@@ -10,6 +10,7 @@
 
 #include "capture_groups.h"
 #include "load_rank.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
@@ -24,8 +25,8 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
                     const CaptureGroup& group, const CaptureGroup& kept) {
   std::vector<std::string> ranks;
   for (const FoundRank& found : group.ranks) ranks.push_back(RankName(found.rank));
-  const std::string rank_text =
-      fmt::format("{} {}", Plural(ranks.size(), "rank"), fmt::join(ranks, ", "));
+  const std::string rank_text = ranks.size() == 1 ? Say("rank {}", fmt::join(ranks, ", "))
+                                                  : Say("ranks {}", fmt::join(ranks, ", "));
   const auto shown = [&](const CaptureGroup& one) {
     if (how == ToldApart::kByDirectory)
       return (one.name == kHere ? directory : directory / one.name).string();
@@ -33,16 +34,16 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
     return one.ranks.front().input.path.string();
   };
   if (how == ToldApart::kByTime) {
-    return fmt::format(
+    return Say(
         "the session of {} ({}) is left out: that of {} is analysed; give each a directory"
         " of its own",
         shown(group), rank_text, shown(kept));
   }
-  return fmt::format("{} with {} is left out: another job, engine or role than {}; {}",
-                     shown(group), rank_text, shown(kept),
-                     how == ToldApart::kByDirectory && group.name != kHere
-                         ? fmt::format("analyse it with -d {}", shown(group))
-                         : "give each a directory of its own");
+  return Say("{} with {} is left out: another job, engine or role than {}; {}", shown(group),
+             rank_text, shown(kept),
+             how == ToldApart::kByDirectory && group.name != kHere
+                 ? Say("analyse it with -d {}", shown(group))
+                 : std::string(Translated("give each a directory of its own")));
 }
 
 // Several captures of one rank that are not known to be of different jobs: one note for each.
@@ -50,9 +51,9 @@ void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRan
   for (const FoundRank& found : left_out.ranks) {
     const auto latest = std::ranges::find(kept.ranks, found.rank, &FoundRank::rank);
     result.notes.push_back(
-        fmt::format("rank {}: {} is left out, because {} is later; if they belong to different"
-                    " jobs, give each a directory of its own",
-                    RankName(found.rank), found.input.path.string(), latest->input.path.string()));
+        Say("rank {}: {} is left out, because {} is later; if they belong to different"
+            " jobs, give each a directory of its own",
+            RankName(found.rank), found.input.path.string(), latest->input.path.string()));
   }
 }
 
@@ -60,16 +61,16 @@ void DropOtherJobs(std::vector<FoundRank>& ranks, FoundRanks& result) {
   for (const FoundRank& other : TakeOtherJobs(ranks)) {
     result.partial = true;
     result.notes.push_back(
-        fmt::format("{}: left out, its kind of device or size of the job (world_size) differs from"
-                    " that of the other captures; give one job at a time",
-                    other.input.path.string()));
+        Say("{}: left out, its kind of device or size of the job (world_size) differs from"
+            " that of the other captures; give one job at a time",
+            other.input.path.string()));
   }
   for (const FoundRank& earlier : TakeEarlierJobs(ranks)) {
     result.partial = true;
     result.notes.push_back(
-        fmt::format("{}: left out, it was captured days before others and belongs to another job;"
-                    " give one job at a time",
-                    earlier.input.path.string()));
+        Say("{}: left out, it was captured days before others and belongs to another job;"
+            " give one job at a time",
+            earlier.input.path.string()));
   }
 }
 
@@ -106,9 +107,9 @@ void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
     }
   }
   result.notes.push_back(
-      fmt::format("{} share ranks, so they are several jobs, engines or roles; each is analysed by"
-                  " itself",
-                  fmt::join(names, ", ")));
+      Say("{} share ranks, so they are several jobs, engines or roles; each is analysed by"
+          " itself",
+          fmt::join(names, ", ")));
 }
 
 // They may be of several devices, hosts and times.
@@ -119,6 +120,10 @@ void KeepEveryCapture(CaptureGroups found, FoundRanks& result) {
   StableSort(result.ranks, {}, &FoundRank::rank);
 }
 
+std::string RankText(const std::set<RankId>& ranks) {
+  return RankList(ranks).Text(RankList::kMostRuns, CurrentLanguage());
+}
+
 // "rank 7 not found; there are ranks 0-6"; empty if all wanted ranks are there, or nothing is.
 std::string MissingRanks(const std::optional<std::set<RankId>>& wanted,
                          const std::set<RankId>& there) {
@@ -126,8 +131,9 @@ std::string MissingRanks(const std::optional<std::set<RankId>>& wanted,
   std::set<RankId> missing;
   std::ranges::set_difference(*wanted, there, std::inserter(missing, missing.end()));
   if (missing.empty()) return "";
-  return fmt::format("{} not found; there {} {}", RankList(missing).Text(),
-                     there.size() == 1 ? "is" : "are", RankList(there).Text());
+  const std::string absent = RankText(missing), present = RankText(there);
+  return there.size() == 1 ? Say("{} not found; there is {}", absent, present)
+                           : Say("{} not found; there are {}", absent, present);
 }
 
 }  // namespace
@@ -139,7 +145,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   Discovery discovery = Discover(directory, options);
   if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
   for (const Discovery::Unusable& unusable : discovery.unusable) {
-    result.notes.push_back(fmt::format("{}; it is left out", unusable.Text()));
+    result.notes.push_back(Say("{}; it is left out", unusable.Text()));
     result.partial = true;
     const RankInput& input = unusable.rank;
     const auto number = input.info && input.info->rank ? input.info->rank : input.host_rank;
@@ -153,16 +159,16 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
       result.notes.push_back(input.info->rank_problem);
     }
     if (!input.info_problem.empty()) {
-      result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
+      result.notes.push_back(Say("{}; the collection settings stay unknown", input.info_problem));
     }
     for (const std::string& note : {input.rank_conflict, input.rank_origin})
       if (!note.empty()) result.notes.push_back(note);
     const RankId rank = input.rank;
     if (input.impossible_rank) {
       result.notes.push_back(
-          fmt::format("{}: rank {} is out of range, the capture is called {}; correct the number in"
-                      " the name of profiler_info or the database",
-                      input.path.string(), *input.impossible_rank, RankName(rank)));
+          Say("{}: rank {} is out of range, the capture is called {}; correct the number in"
+              " the name of profiler_info or the database",
+              input.path.string(), *input.impossible_rank, RankName(rank)));
       result.partial = true;
     }
     seen.insert(rank);
@@ -174,9 +180,14 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   }
   for (const RankId rank : wanted.value_or(std::set<RankId>())) {
     if (rank.IsLabel() && !seen.contains(rank)) {
+      if (seen.size() == 1) {
+        Fail(ErrorKind::kUsage,
+             "--rank_list: invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there is {}",
+             RankName(rank), RankText(seen));
+      }
       Fail(ErrorKind::kUsage,
-           "--rank_list: invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there {} {}",
-           RankName(rank), seen.size() == 1 ? "is" : "are", RankList(seen).Text());
+           "--rank_list: invalid rank '{}'; give 'all' or a list such as 0,1,4-7; there are {}",
+           RankName(rank), RankText(seen));
     }
   }
   if (const std::string missing = MissingRanks(wanted, seen); !missing.empty()) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/rank.h"
@@ -137,7 +138,7 @@ class Explanation {
       }
       LogInfo("{} -> {}", file.path.string(), Counted(graphs.graphs.size(), "captured graph"));
       if (graphs.graphs.empty() && input_.names_graph_capture)
-        problems_.push_back(fmt::format("{}: no graph was captured there", graphs.source));
+        problems_.push_back(Say("{}: no graph was captured there", graphs.source));
       for (const std::string& line : capture.trace.issues.Lines()) {
         problems_.push_back(fmt::format("{}: {}", file.path.string(), line));
         rank_.partial = true;
@@ -145,7 +146,7 @@ class Explanation {
       explainer_.Add(std::move(graphs));
     } catch (const Error& error) {
       if (input_.names_graph_capture || !IsBadInput(error)) throw;
-      problems_.push_back(fmt::format("{}; it explains no graph", error.what()));
+      problems_.push_back(Say("{}; it explains no graph", error.what()));
       rank_.partial = true;
     }
   }
@@ -180,7 +181,7 @@ class Explanation {
     rank_.partial = true;
     if (explainer_.Replays().empty())
       rank_.notes.push_back(
-          fmt::format("{}: it replays no captured graph that --graph_capture could explain", path));
+          Say("{}: it replays no captured graph that --graph_capture could explain", path));
   }
 
   std::string Explained() {
@@ -202,17 +203,19 @@ class Explanation {
     }
     if (replays == 0) return "";
     is_sure_ = matched == kernels && !by_count && !unsure && apart == 0;
-    std::string text =
-        fmt::format("{} of captured graphs: {} of {} kernels matched with {}{}",
-                    Counted(replays, "replay"), matched, kernels, graphs.front(),
-                    graphs.size() == 1 ? "" : fmt::format(" and {} more", graphs.size() - 1));
+    std::string text = Say("{} of captured graphs: {} of {} kernels matched with {}{}",
+                           Counted(replays, "replay"), matched, kernels, graphs.front(),
+                           graphs.size() == 1 ? "" : Say(" and {} more", graphs.size() - 1));
     if (apart > 0)
-      text += fmt::format("; the capture and the replay differ by {}", Counted(apart, "kernel"));
-    if (by_count) text += ", by their order alone, because the capture does not name its kernels";
+      text = Say("{}; the capture and the replay differ by {}", text, Counted(apart, "kernel"));
+    if (by_count) {
+      text = Say("{}, by their order alone, because the capture does not name its kernels", text);
+    }
     if (unsure) {
-      text +=
-          "; the shapes may be those of another batch, because no captured graph is known for the"
-          " batch of the step";
+      text = Say(
+          "{}; the shapes may be those of another batch, because no captured graph is known for the"
+          " batch of the step",
+          text);
     }
     return text;
   }
@@ -228,14 +231,13 @@ class Explanation {
     }
     if (replays == 0) return "";
     const GraphMatch& match = *best->match;
-    std::string text =
-        fmt::format("{} of captured graphs, {}, not explained: ", Counted(replays, "replay"),
-                    Counted(kernels, "kernel"));
+    std::string text = Say("{} of captured graphs, {}, not explained: ", Counted(replays, "replay"),
+                           Counted(kernels, "kernel"));
     if (best->too_short) {
-      return text + "the call that launches the graph is too short to place its operators in it";
+      return text.append(
+          Translated("the call that launches the graph is too short to place its operators in it"));
     }
-    return text + fmt::format(
-                      "the nearest graph, {}, has {} where the replay has {}, {} of them of the"
+    return text + Say("the nearest graph, {}, has {} where the replay has {}, {} of them of the"
                       " same name in the same place; give the capture of this run with"
                       " --graph_capture",
                       GraphName(match.graph), Counted(match.captured, "kernel"), match.kernels,

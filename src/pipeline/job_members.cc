@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
@@ -60,12 +61,13 @@ class JobFinder {
     }
     if (others.positions.empty()) return others;
     const std::size_t count = others.positions.size();
-    const std::string more = count > 1 ? fmt::format(" with {} more", count - 1) : "";
-    others.note = fmt::format(
-        "{}: rank {}{} is left out, it belongs to another job than the other {}: {}; give each job"
-        " a directory of its own",
-        members_[first_]->path, RankName(ranks_[first_]), more,
-        Counted(members_.size() - count, "capture"), why_);
+    const std::string who = count > 1
+                                ? Say("rank {} with {} more", RankName(ranks_[first_]), count - 1)
+                                : Say("rank {}", RankName(ranks_[first_]));
+    others.note =
+        Say("{}: {} is left out, it belongs to another job than the other {}: {}; give each job a"
+            " directory of its own",
+            members_[first_]->path, who, Counted(members_.size() - count, "capture"), why_);
     return others;
   }
 
@@ -116,8 +118,8 @@ class JobFinder {
         const auto found = arguments.find(name);
         return found == arguments.end() ? std::string("nothing") : CutEnd(found->second, 40);
       };
-      Leave(i, fmt::format("its distributed_args have {} {}, not {}", name, value(*of_members[i]),
-                           value(*kept)));
+      Leave(i, Say("its distributed_args have {} {}, not {}", name, value(*of_members[i]),
+                   value(*kept)));
     }
   }
 
@@ -140,9 +142,9 @@ class JobFinder {
       const bool is_earlier = i < kept_begin;
       const TimeNs apart = is_earlier ? by_time[kept_begin].first - by_time[i].first
                                       : by_time[i].first - by_time[kept_end - 1].first;
-      Leave(by_time[i].second, fmt::format("it begins {:.1f} hours {} them",
-                                           static_cast<double>(apart) / static_cast<double>(kHour),
-                                           is_earlier ? "before" : "after"));
+      const double hours = static_cast<double>(apart) / static_cast<double>(kHour);
+      Leave(by_time[i].second, is_earlier ? Say("it begins {:.1f} hours before them", hours)
+                                          : Say("it begins {:.1f} hours after them", hours));
     }
   }
 
@@ -188,8 +190,8 @@ class JobFinder {
           if (from == to || (from != kept && to != kept)) continue;
           others.try_emplace(
               from == kept ? to : from,
-              fmt::format("rank {0} lists rank {1} in the group {2}, which rank {1} does not know",
-                          RankName(rank), RankName(member), CutEnd(Printable(group.id), 60)));
+              Say("rank {0} lists rank {1} in the group {2}, which rank {1} does not know",
+                  RankName(rank), RankName(member), CutEnd(Printable(group.id), 60)));
         }
       }
     }

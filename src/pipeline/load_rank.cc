@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "graph_captures.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
@@ -43,7 +44,7 @@ void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& 
     LogInfo("{} -> {}", file.path.string(), AddedRows(before, rank.trace));
   } catch (const Error& error) {
     if (IsMain(file.kind) || error.kind() == ErrorKind::kResource) throw;
-    rank.notes.push_back(fmt::format("{}; it is left out", error.what()));
+    rank.notes.push_back(Say("{}; it is left out", error.what()));
     rank.partial = true;
   }
 }
@@ -77,17 +78,18 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
     const bool are_lost = file.kind == FileKind::kKernelDetails && !rank.trace.HasTimeline();
     rank.partial |= are_lost;
     if (rank.trace.HasTimeline() || rank.notes.empty())
-      rank.notes.push_back(fmt::format("{}: no {} there, {}", input.path.string(), name, without));
+      rank.notes.push_back(
+          Say("{}: no {} there, {}", input.path.string(), name, Translated(without)));
     else if (are_lost)
-      rank.notes.back() += fmt::format("; no {} either, {}", name, without);
+      rank.notes.back() += Say("; no {} either, {}", name, Translated(without));
   }
 }
 
 void NoteLostSlices(const RankInput& input, LoadedRank& rank) {
   if (!input.msprof) return;
   for (const std::string& slice : input.msprof->lost_slices) {
-    rank.notes.push_back(
-        fmt::format("{}: {}{}; copy the capture again", input.path.string(), slice, kSliceIsLost));
+    rank.notes.push_back(Say("{}: {} is missing, what it holds is lost; copy the capture again",
+                             input.path.string(), slice));
     rank.partial = true;
   }
 }
@@ -148,11 +150,16 @@ bool LacksTimeline(const RankTrace& trace, Tables needs) {
 namespace {
 
 [[noreturn]] void FailWithoutTrace(const RankInput& input, bool kernels_are_enough) {
+  if (kernels_are_enough) {
+    Fail(ErrorKind::kInput,
+         "{}: no kernel_details.csv, no trace_view.json and no profiler database there, one of"
+         " which this needs; copy the whole capture",
+         input.path.string());
+  }
   Fail(ErrorKind::kInput,
-       "{}: no {}trace_view.json and no profiler database there, {}which this needs; copy the"
-       " whole capture",
-       input.path.string(), kernels_are_enough ? "kernel_details.csv, no " : "",
-       kernels_are_enough ? "one of " : "");
+       "{}: no trace_view.json and no profiler database there, which this needs; copy the whole"
+       " capture",
+       input.path.string());
 }
 
 }  // namespace
@@ -197,10 +204,10 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   const bool has_sums = Intersects(request.wanted, Tables::kStepTimes);
   const bool lacks = LacksTimeline(rank.trace, request.wanted);
   if (lacks && !has_sums) {
-    rank.notes.push_back(fmt::format(
-        "{}: no trace_view.json and no profiler database there; what only they hold is unknown:"
-        " operators, collectives one by one, idle time",
-        input.path.string()));
+    rank.notes.push_back(
+        Say("{}: no trace_view.json and no profiler database there; what only they hold is unknown:"
+            " operators, collectives one by one, idle time",
+            input.path.string()));
     rank.partial = true;
   }
   if (!lacks || !has_sums) NoteMissingFiles(input, request, rank);

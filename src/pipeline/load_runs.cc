@@ -14,6 +14,7 @@
 #include "load_rank.h"
 #include "mpa/base/enum_name.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
@@ -61,7 +62,7 @@ void FindFacts(const RunInput& input, const LoadRunsRequest& request, Pending& r
   const Survey survey = SurveyCaptures(input.path, request.open);
   for (const RankFacts& rank : survey.ranks) {
     if (rank.complete != Recorded::kNo) continue;
-    loaded.notes.push_back(fmt::format("{}: the data is cut off", rank.path.string()));
+    loaded.notes.push_back(Say("{}: the data is cut off", rank.path.string()));
     loaded.partial = true;
   }
   run.surveyed = survey.ranks;
@@ -89,7 +90,7 @@ bool IsCutOff(const CaptureFile& file) {
 void CheckEnds(const RankInput& input, ReadRank& rank) {
   for (const CaptureFile& file : input.files) {
     if (!IsCutOff(file)) continue;
-    rank.notes.push_back(fmt::format("{}: breaks off", file.path.string()));
+    rank.notes.push_back(Say("{}: breaks off", file.path.string()));
     rank.partial = true;
   }
 }
@@ -97,9 +98,8 @@ void CheckEnds(const RankInput& input, ReadRank& rank) {
 void CheckKernels(const RankInput& input, ReadRank& rank) {
   const auto& steps = rank.summary->steps_without_kernels;
   if (steps.empty()) return;
-  rank.notes.push_back(
-      fmt::format("{}: the device computed in step {}, but no kernel is listed there",
-                  input.path.string(), fmt::join(steps, ", ")));
+  rank.notes.push_back(Say("{}: the device computed in step {}, but no kernel is listed there",
+                           input.path.string(), fmt::join(steps, ", ")));
   rank.partial = true;
 }
 
@@ -131,7 +131,7 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
   } catch (const Error& error) {
     // Of a job the other ranks can still be judged; a single capture is the whole run.
     if (!IsBadInput(error) || alone) throw;
-    rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
+    rank.notes.push_back(Say("{}; the rank is left out", error.what()));
     rank.partial = true;
   }
   return rank;
@@ -166,8 +166,8 @@ void FindRepeated(const std::vector<RunInput>& inputs, bool count_repeated,
                            : count_repeated ? "it says nothing about noise"
                                             : "it counts once";
       const std::string note =
-          fmt::format("{}: the same capture as {} {}; {}", inputs[i].path.string(),
-                      inputs[other].option, inputs[other].path.string(), effect);
+          Say("{}: the same capture as {} {}; {}", inputs[i].path.string(), inputs[other].option,
+              inputs[other].path.string(), Translated(effect));
       if (!same_side || count_repeated) {
         loaded[i].notes.push_back(note);
         continue;

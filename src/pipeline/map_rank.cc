@@ -16,6 +16,7 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 
 namespace mpa {
@@ -35,7 +36,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
   std::vector<MappedRank> mapped(runs.size());
   const auto fail = [](const Error& error, MappedRank& rank) {
     if (!IsBadInput(error)) throw;
-    rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
+    rank.notes.push_back(Say("{}; the rank is left out", error.what()));
     rank.failed = true;
   };
   Tables wanted = Tables::kJobInfo;  // whether it is of the same job as the others
@@ -203,8 +204,9 @@ MappedRanks Together(const RanksOfJob& job, std::vector<MappedRank> mapped) {
   result.facts = captures.Facts(job.directory);
   AddAbsent(result.absent, result.facts);
   if (result.parts.size() < job.all) {
-    result.notes.push_back(fmt::format("{} of {} {} analysed", result.parts.size(), job.all,
-                                       job.traces ? "traces" : "captures"));
+    result.notes.push_back(job.traces
+                               ? Say("{} of {} traces analysed", result.parts.size(), job.all)
+                               : Say("{} of {} captures analysed", result.parts.size(), job.all));
   }
   return result;
 }

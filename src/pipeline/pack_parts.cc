@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/parts.h"
 #include "part_file.h"
@@ -52,7 +53,7 @@ void FindHalves(const std::vector<PartPlace>& copies, OpenFile& file, Packed& pa
       if (!IsBadInput(error)) throw;
       if (packed.problem.empty()) {
         packed.problem =
-            fmt::format("{}: {}; it is left out, run its shard again", place.Text(), error.what());
+            Say("{}: {}; it is left out, run its shard again", place.Text(), error.what());
       }
     }
   }
@@ -119,8 +120,9 @@ PackedParts PackParts(const std::vector<fs::path>& directories,
     if (std::ranges::any_of(wanted, is_wanted)) all.push_back({list.name, std::move(list.place)});
   }
   if (all.empty()) {
-    Fail(ErrorKind::kInput, "{}: no parts{}", directories.front().string(),
-         result.notes.empty() ? "; --shard makes them" : ": " + result.notes.front());
+    if (result.notes.empty())
+      Fail(ErrorKind::kInput, "{}: no parts; --shard makes them", directories.front().string());
+    Fail(ErrorKind::kInput, "{}: no parts: {}", directories.front().string(), result.notes.front());
   }
   for (Packed& part : FindParts(places)) {
     if (part.problem.empty()) {

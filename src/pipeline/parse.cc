@@ -8,6 +8,7 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
@@ -130,7 +131,7 @@ ParseOutcome Parse(const ParseRequest& request) {
       Discover(request.path, {.force = request.replace, .raw = true, .chosen = request.chosen});
   ParseOutcome outcome;
   for (const Discovery::Unusable& unusable : found.unusable) {
-    outcome.notes.push_back(fmt::format("{}; it is left out", unusable.Text()));
+    outcome.notes.push_back(Say("{}; it is left out", unusable.Text()));
     outcome.partial = true;
   }
   if (found.ranks.empty()) {
@@ -153,7 +154,7 @@ ParseOutcome Parse(const ParseRequest& request) {
       ParseCapture(found.ranks[i], homes[i], request, outcome);
     } catch (const Error& error) {
       if (homes.size() == 1 || !IsBadInput(error)) throw;
-      outcome.notes.push_back(fmt::format("{}; it is left out", error.what()));
+      outcome.notes.push_back(Say("{}; it is left out", error.what()));
       outcome.partial = true;
     }
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
@@ -56,8 +57,8 @@ PartPlaces::PartPlaces(const std::vector<fs::path>& directories,
         AddPacked(*file);
       } catch (const Error& error) {
         if (!IsBadInput(error)) throw;
-        notes.push_back(fmt::format("{}: {}; the file is left out, run 'merge --partial' again",
-                                    file->string(), error.what()));
+        notes.push_back(Say("{}: {}; the file is left out, run 'merge --partial' again",
+                            file->string(), error.what()));
       }
     }
   }
@@ -142,7 +143,7 @@ std::vector<ReadList> ReadLists(const PartPlaces& places, std::vector<std::strin
       }
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
-      notes.push_back(fmt::format("{}: {}; the list is left out", place.Text(), error.what()));
+      notes.push_back(Say("{}: {}; the list is left out", place.Text(), error.what()));
       continue;
     }
     JobFile& first = kept.list.job;
@@ -188,7 +189,7 @@ std::string SomeOf(const std::vector<std::string>& names) {
   constexpr std::size_t kMax = 5;
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kMax, names.size()));
   std::string text = Printable(fmt::format("{}", fmt::join(names.begin(), end, ", ")));
-  if (names.size() > kMax) text += fmt::format(" and {} more", names.size() - kMax);
+  if (names.size() > kMax) text += Say(" and {} more", names.size() - kMax);
   return text;
 }
 

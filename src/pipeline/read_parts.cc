@@ -15,6 +15,7 @@
 #include "load_rank.h"
 #include "map_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -96,13 +97,12 @@ class SetReader {
       if (!problems_[i].empty()) job.notes.push_back(problems_[i]);
     }
     if (missing.size() == 1) {
-      job.notes.push_back(
-          fmt::format("{}: {}: its part is missing; run its shard, then merge again", recipe_.name,
-                      missing.front()));
+      job.notes.push_back(Say("{}: {}: its part is missing; run its shard, then merge again",
+                              recipe_.name, missing.front()));
     } else if (!missing.empty()) {
-      job.notes.push_back(fmt::format(
-          "{}: the parts of {} of {} ranks are missing: {}; run their shards, then merge again",
-          recipe_.name, missing.size(), ranks_.size(), SomeOf(missing)));
+      job.notes.push_back(
+          Say("{}: the parts of {} of {} ranks are missing: {}; run their shards, then merge again",
+              recipe_.name, missing.size(), ranks_.size(), SomeOf(missing)));
     }
     set.mapped = Together(job, std::move(mapped));
     return set;
@@ -190,8 +190,8 @@ class SetReader {
       } catch (const Error& error) {
         if (!IsBadInput(error)) throw;
         if (!problems_[i].empty()) continue;
-        problems_[i] = fmt::format("{}: {}; {} is left out, run its shard again", place.Text(),
-                                   error.what(), NameOf(ranks_[i]));
+        problems_[i] = Say("{}: {}; {} is left out, run its shard again", place.Text(),
+                           error.what(), NameOf(ranks_[i]));
       }
     }
   }
@@ -221,10 +221,11 @@ class SetReader {
     const auto fail = [](const std::string& what) {
       Fail(ErrorKind::kCorrupt, "not what its name says: {}", what);
     };
-    if (is.recipe != wanted.recipe) fail("it is of " + Printable(is.recipe));
-    if (is.rank != wanted.rank) fail("it is of rank " + RankName(is.rank));
-    if (is.capture != wanted.capture) fail("it is of the capture " + Printable(is.capture));
-    if (is.arguments != wanted.arguments) fail("it was made with other options");
+    if (is.recipe != wanted.recipe) fail(Say("it is of {}", Printable(is.recipe)));
+    if (is.rank != wanted.rank) fail(Say("it is of rank {}", RankName(is.rank)));
+    if (is.capture != wanted.capture) fail(Say("it is of the capture {}", Printable(is.capture)));
+    if (is.arguments != wanted.arguments)
+      fail(std::string(Translated("it was made with other options")));
     if (is.state != wanted.state) {
       Fail(ErrorKind::kCorrupt,
            "of an earlier run or another job: the files of its capture have changed");
@@ -255,7 +256,7 @@ class UnusedParts {
   std::string Note() const {
     if (names_.empty()) return "";
     if (!lacks_lists_) RequireTheirLists();
-    return fmt::format(
+    return Say(
         "{} parts belong to ranks that the job does not have, or to another version, and are left"
         " out: {}",
         names_.size(), SomeOf(names_));
@@ -329,8 +330,9 @@ std::vector<PartSet> ReadParts(const std::vector<fs::path>& directories,
   StableSort(found, {}, &SetReader::Place);
   for (SetReader* reader : found) sets.push_back(reader->Read());
   if (sets.empty()) {
-    Fail(ErrorKind::kInput, "{}: no parts{}", directories.front().string(),
-         notes.empty() ? "; --shard makes them" : ": " + notes.front());
+    if (notes.empty())
+      Fail(ErrorKind::kInput, "{}: no parts; --shard makes them", directories.front().string());
+    Fail(ErrorKind::kInput, "{}: no parts: {}", directories.front().string(), notes.front());
   }
   UnusedParts unused(places, lists, directories.front(), lost);
   for (const auto& [name, copies] : places.Parts()) {

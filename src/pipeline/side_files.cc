@@ -15,6 +15,7 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/io/json_document.h"
 #include "mpa/promises/promise.h"
@@ -96,7 +97,7 @@ void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace
     trace.issues.Count(Promise::kOwnRun,
                        "analysis.db is of another rank or run, the profiler database does not have"
                        " its collectives at their times; copy the whole capture again",
-                       fmt::format("{}: {} of {}", file->path.string(), foreign, all));
+                       Say("{}: {} of {}", file->path.string(), foreign, all));
     return;
   }
   std::size_t missing = 0;
@@ -107,7 +108,7 @@ void CheckAnalysis(const RankInput& input, const ReadRequest& request, RankTrace
   trace.issues.Count(Promise::kTablesAgree,
                      "collectives of the profiler database are missing in analysis.db, its sums are"
                      " too small; copy or parse the capture again",
-                     fmt::format("{}: {} of {}", file->path.string(), missing, starts.size()));
+                     Say("{}: {} of {}", file->path.string(), missing, starts.size()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/record_kinds.h"
 #include "mpa/pipeline/analyzer_checks.h"
@@ -44,7 +45,7 @@ std::string Some(const std::set<std::string>& names) {
   const std::vector<std::string> first(names.begin(),
                                        std::next(names.begin(), std::min(kMax, names.size())));
   const std::string text = fmt::format("{}", fmt::join(first, ", "));
-  return names.size() <= kMax ? text : fmt::format("{} and {} more", text, names.size() - kMax);
+  return names.size() <= kMax ? text : Say("{} and {} more", text, names.size() - kMax);
 }
 
 }  // namespace
@@ -63,17 +64,16 @@ void NoteUnreadRecords(const std::vector<const RankInput*>& inputs,
   if (!unread.kinds.empty()) {
     std::vector<std::string_view> names;
     for (const RecordKind* kind : unread.kinds) names.push_back(kind->name);
-    parts.push_back(fmt::format("recorded but not read: {}", fmt::join(names, ", ")));
+    parts.push_back(Say("recorded but not read: {}", fmt::join(names, ", ")));
   }
   if (!unread.unknown.empty()) {
-    parts.push_back(fmt::format("files of unknown kinds: {}", Some(unread.unknown)));
+    parts.push_back(Say("files of unknown kinds: {}", Some(unread.unknown)));
   }
   if (parts.empty()) return;
   const std::size_t count = unread.captures.size();
   const std::string where =
-      count == 1 ? unread.captures.front()->path.string() : fmt::format("{} captures", count);
-  notes.push_back(
-      fmt::format("{}: {}; 'msprof-analyze check' says more", where, fmt::join(parts, "; ")));
+      count == 1 ? unread.captures.front()->path.string() : Say("{} captures", count);
+  notes.push_back(Say("{}: {}; 'msprof-analyze check' says more", where, fmt::join(parts, "; ")));
 }
 
 // What a survey of raw captures does not see.
@@ -94,11 +94,12 @@ std::vector<std::string> DamageOf(const RankFacts& facts, bool read) {
 // The advice of a line is shown apart from it.
 Warning DamageWarning(std::string line) {
   std::string advice = "copy the capture again; if the job was killed, the rest is lost";
-  for (const std::string_view said : {"; copy the capture again", "; give each PROF_* alone"}) {
+  for (const std::string_view english : {"; copy the capture again", "; give each PROF_* alone"}) {
+    const std::string_view said = Translated(english);  // the ends of the forms are the same
     const std::size_t at = line.find(said);
     if (at == std::string::npos) continue;
     line.erase(at, said.size());
-    if (said.starts_with("; give")) advice = said.substr(2);
+    if (english.starts_with("; give")) advice = english.substr(2);
   }
   return {"damaged_raw", std::move(line), std::move(advice), {}};
 }

@@ -6,6 +6,7 @@
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
 #include "mpa/pipeline/find_ranks.h"
@@ -34,7 +35,7 @@ VisitedRanks VisitRanks(
       of_rank.partial = loaded.partial;
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
-      of_rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
+      of_rank.notes.push_back(Say("{}; the rank is left out", error.what()));
       of_rank.partial = of_rank.failed = true;
     }
   });

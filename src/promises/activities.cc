@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checks.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/intervals.h"
@@ -68,9 +69,9 @@ void CheckActivities(RankTrace& trace) {
   const auto count = [&](std::string_view lost, TimeNs lacking) {
     trace.issues.Count(
         Promise::kTablesAgree,
-        fmt::format("{} of the trace were lost: its overlap analysis and its events contradict"
-                    " each other; copy or parse the capture again",
-                    lost),
+        Say("{} of the trace were lost: its overlap analysis and its events contradict"
+            " each other; copy or parse the capture again",
+            Translated(lost)),
         fmt::format("{:.3f} ms", InMs(lacking)));
   };
   TimeNs lacking = 0;

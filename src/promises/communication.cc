@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "checks.h"
+#include "mpa/base/language.h"
 
 namespace mpa::promises {
 namespace {
@@ -27,7 +28,7 @@ void CheckCommunicationRecorded(RankTrace& trace) {
   trace.issues.Count(Promise::kCommunicationRecorded,
                      "operators communicate, but no collective of the device was recorded: times"
                      " of communication are unknown, not 0; collect communication, too",
-                     fmt::format("{} calls, the first is {}", calls, first));
+                     Say("{} calls, the first is {}", calls, first));
 }
 
 }  // namespace mpa::promises

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "checks.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/launch_chain.h"
@@ -29,9 +30,9 @@ void CheckUnansweredLaunches(RankTrace& trace) {
       Promise::kLaunchesHaveWork,
       "launches have no work on the device, it was lost: times of the device are too small, those"
       " of operators are unknown; collect again",
-      trace.launches.Empty() ? fmt::format("{} launches", lost.Size())
-                             : fmt::format("{} of {} launches, within {:.3f} ms", lost.Size(), all,
-                                           InMs(last - first)));
+      trace.launches.Empty()
+          ? Say("{} launches", lost.Size())
+          : Say("{} of {} launches, within {:.3f} ms", lost.Size(), all, InMs(last - first)));
 }
 
 void LeaveOutWorkBeforeLaunch(RankTrace& trace) {
@@ -52,10 +53,9 @@ void LeaveOutWorkBeforeLaunch(RankTrace& trace) {
   count(trace.device_tasks);
   if (early == 0) return;
   if (4 * early > all) {
-    trace.issues.Count(
-        Promise::kTimesPossible,
-        "the clocks of host and device do not fit, waits between them are wrong",
-        fmt::format("{} of {} pieces of work begin before their launch", early, all));
+    trace.issues.Count(Promise::kTimesPossible,
+                       "the clocks of host and device do not fit, waits between them are wrong",
+                       Say("{} of {} pieces of work begin before their launch", early, all));
     return;
   }
   const auto leave_out = [&](auto& table) {
@@ -65,9 +65,8 @@ void LeaveOutWorkBeforeLaunch(RankTrace& trace) {
       trace.issues.Count(
           Promise::kWorkAfterLaunch,
           "work left out, it begins before its launch: its time is wrong; collect again",
-          fmt::format("\"{}\" at {} us, {:.3f} ms before",
-                      Printable(trace.strings.View(table.name[row])), table.start[row] / 1000,
-                      InMs(trace.launches.host_time[launch] - table.start[row])));
+          Say("\"{}\" at {} us, {:.3f} ms before", Printable(trace.strings.View(table.name[row])),
+              table.start[row] / 1000, InMs(trace.launches.host_time[launch] - table.start[row])));
       return false;
     });
   };
@@ -97,7 +96,7 @@ void CheckWorkHasLaunch(RankTrace& trace) {
   if (!on_gpu && RunsCompiledCode(trace)) return;
   trace.issues.Count(Promise::kWorkHasLaunch,
                      "work of the device without a launch in the trace, operators lack its time",
-                     fmt::format("{:.3f} of {:.3f} ms", InMs(without), InMs(all)));
+                     Say("{:.3f} of {:.3f} ms", InMs(without), InMs(all)));
 }
 
 }  // namespace mpa::promises

@@ -4,6 +4,7 @@
 
 #include "breaches.h"
 #include "checks.h"
+#include "mpa/base/language.h"
 #include "mpa/promises/promise.h"
 
 namespace mpa {
@@ -201,7 +202,7 @@ std::span<const PromiseRule> AllPromises() { return kRules; }
 
 std::string_view MendOf(const PromiseRule& rule, std::string_view line) {
   const auto breach = std::ranges::find_if(
-      rule.breaches, [&](const Breach& known) { return line.starts_with(known.says); });
+      rule.breaches, [&](const Breach& known) { return line.starts_with(Translated(known.says)); });
   if (breach != rule.breaches.end()) return breach->mend;
   return rule.breaches.empty() ? kCopyOrParse : rule.breaches.front().mend;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checks.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 #include "mpa/model/repeated_rows.h"
@@ -87,8 +88,8 @@ void LeaveOutRepeatedOperators(RankTrace& trace) {
     ++count;
     trace.issues.Count(Promise::kOnceEach,
                        "operator left out, it was recorded twice; collect again",
-                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(ops.name[i])),
-                                   ops.start[i] / kMicrosecond));
+                       Say("\"{}\" at {} us", Printable(trace.strings.View(ops.name[i])),
+                           ops.start[i] / kMicrosecond));
   }
   if (count > 0) ops.Filter([&](std::size_t row) { return !repeated[row]; });
 }
@@ -101,9 +102,9 @@ void LeaveOutRepeatedWork(const char* what, Table& table, KeyOf key_of, RankTrac
   for (std::size_t i = 0; i < table.Size(); ++i) {
     if (!repeated[i]) continue;
     trace.issues.Count(Promise::kOnceEach,
-                       fmt::format("{} left out, it was recorded twice; collect again", what),
-                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(table.name[i])),
-                                   table.start[i] / 1000));
+                       Say("{} left out, it was recorded twice; collect again", Translated(what)),
+                       Say("\"{}\" at {} us", Printable(trace.strings.View(table.name[i])),
+                           table.start[i] / 1000));
   }
   table.Filter([&](std::size_t row) { return !repeated[row]; });
 }
@@ -148,10 +149,10 @@ void LeaveOutRepeatedSteps(RankTrace& trace) {
     constexpr TimeNs kMicrosecond = 1'000;
     if (steps.end[next] == steps.start[next]) continue;  // takes nothing from the other
     if (steps.start[next] + kMicrosecond >= steps.end[step]) continue;
-    trace.issues.Count(
-        Promise::kStepsFollow, "steps overlap, their times are wrong or belong to several runs",
-        fmt::format("step {} begins {} us before step {} ends", steps.id[next],
-                    (steps.end[step] - steps.start[next]) / kMicrosecond, steps.id[step]));
+    trace.issues.Count(Promise::kStepsFollow,
+                       "steps overlap, their times are wrong or belong to several runs",
+                       Say("step {} begins {} us before step {} ends", steps.id[next],
+                           (steps.end[step] - steps.start[next]) / kMicrosecond, steps.id[step]));
   }
 }
 
@@ -246,7 +247,7 @@ void CheckGaps(Tables read, RankTrace& trace) {
     trace.issues.Count(
         Promise::kStepsFollow,
         "nothing was recorded between two steps, which counts as free in the first and end to end",
-        fmt::format("{:.3f} ms before step {}", InMs(gaps[i].length), gaps[i].next));
+        Say("{:.3f} ms before step {}", InMs(gaps[i].length), gaps[i].next));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/promises/promise.h"
@@ -28,9 +29,8 @@ void CheckComputing(RankTrace& trace, TimeNs computing, const char* said_by) {
   if (computing - kernels <= std::max(kRounding, kernels / 500)) return;
   trace.issues.Count(
       Promise::kTablesAgree,
-      fmt::format("kernel_details.csv lacks kernels, {} has more computing; copy the file again",
-                  said_by),
-      fmt::format("{} of {} us", kernels / 1000, computing / 1000));
+      Say("kernel_details.csv lacks kernels, {} has more computing; copy the file again", said_by),
+      Say("{} of {} us", kernels / 1000, computing / 1000));
 }
 
 bool IsPossible(std::vector<RankId> ranks, std::int64_t world) {
@@ -48,7 +48,7 @@ void CheckGroups(std::int64_t world, RankTrace& trace) {
       " description, or collect again";
   const auto count = [&](std::string_view group, std::size_t members) {
     trace.issues.Count(Promise::kGroupsPossible, kImpossible,
-                       fmt::format("group {}: {} members in a job of {}", group, members, world));
+                       Say("group {}: {} members in a job of {}", group, members, world));
   };
   for (JobGroup& group : trace.job.groups) {
     if (IsPossible(group.ranks, world)) continue;
@@ -109,7 +109,7 @@ void CheckStepTable(const StepTimes& told, RankTrace& trace) {
         Promise::kTablesAgree,
         "step_trace_time.csv and trace_view.json contradict each other, one of them was cut or is"
         " of another run; copy both again",
-        fmt::format("{}: {} and {} us", what, of_table / 1000, of_trace / 1000));
+        Say("{}: {} and {} us", Translated(what), of_table / 1000, of_trace / 1000));
   };
   check("computing", Sum(told.computing), computing);
   check("exposed communication", Sum(told.exposed_communication), exposed);
@@ -146,7 +146,7 @@ void CheckCollectives(RankTrace& trace) {
   trace.issues.Count(Promise::kOwnRun,
                      "communication.json is of another run, the trace has other collectives; copy"
                      " the whole capture again",
-                     fmt::format("{} of {}, the first is {}", strange, told, first));
+                     Say("{} of {}, the first is {}", strange, told, first));
 }
 
 // The allocator's records have a sample at each allocation.
@@ -161,7 +161,7 @@ void CheckAllocations(RankTrace& trace) {
     trace.issues.Count(Promise::kTablesAgree,
                        "operator_memory.csv has no rows, memory_record.csv has allocations; copy"
                        " both again",
-                       fmt::format("{} samples", sampled.size()));
+                       Say("{} samples", sampled.size()));
     return;
   }
   std::ranges::sort(sampled);
@@ -179,7 +179,7 @@ void CheckAllocations(RankTrace& trace) {
   trace.issues.Count(Promise::kOwnRun,
                      "operator_memory.csv and memory_record.csv are of different runs; copy the"
                      " whole capture again",
-                     fmt::format("{} of {} allocations are in both", found, known));
+                     Say("{} of {} allocations are in both", found, known));
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ void CheckSideTables(const FilesRead& files, RankTrace& trace) {
       trace.issues.Count(Promise::kTablesAgree,
                          "communication.json is empty, the trace has collectives: what they moved"
                          " is unknown; copy or parse the capture again",
-                         fmt::format("{} collectives", collectives.Size()));
+                         Say("{} collectives", collectives.Size()));
     }
     if (!collectives.Empty()) CheckCollectives(trace);
   }
@@ -208,7 +208,7 @@ void CheckKernelTable(const KernelClaims& claims, RankTrace& trace) {
     trace.issues.Count(Promise::kTablesAgree,
                        "the trace holds no work of the device, kernel_details.csv does: events were"
                        " lost; copy both again",
-                       fmt::format("{} kernels", kernels));
+                       Say("{} kernels", kernels));
     return;
   }
   if (claims.kernels > 0 && claims.kernels != kernels) {
@@ -216,7 +216,7 @@ void CheckKernelTable(const KernelClaims& claims, RankTrace& trace) {
         Promise::kTablesAgree,
         "kernel_details.csv and op_statistic.csv contradict each other, one of them was cut;"
         " copy both again",
-        fmt::format("{} and {} kernels", kernels, claims.kernels));
+        Say("{} and {} kernels", kernels, claims.kernels));
     return;
   }
   if (claims.computing >= 0) CheckComputing(trace, claims.computing, "step_trace_time.csv");

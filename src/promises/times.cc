@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checks.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
@@ -51,15 +52,15 @@ void CheckWindow(RankTrace& trace) {
   if (work.end - work.begin > kDay) {
     trace.issues.Count(Promise::kTimesPossible,
                        "times of the device span more than a day, some of them are damaged",
-                       fmt::format("{} to {}", Seconds(work.begin), Seconds(work.end)));
+                       Say("{} to {}", Seconds(work.begin), Seconds(work.end)));
   }
   constexpr TimeNs kMargin = 60 * kSecond;
   if (trace.session_start < 0 || trace.session_end < trace.session_start) return;
   if (work.begin < trace.session_start - kMargin || work.end > trace.session_end + kMargin) {
-    trace.issues.Count(
-        Promise::kTimesPossible, "times of the device lie outside of the session, they are damaged",
-        fmt::format("{} to {}, session {} to {}", Seconds(work.begin), Seconds(work.end),
-                    Seconds(trace.session_start), Seconds(trace.session_end)));
+    trace.issues.Count(Promise::kTimesPossible,
+                       "times of the device lie outside of the session, they are damaged",
+                       Say("{} to {}, session {} to {}", Seconds(work.begin), Seconds(work.end),
+                           Seconds(trace.session_start), Seconds(trace.session_end)));
   }
 }
 
@@ -69,8 +70,8 @@ void CheckDurations(const char* what, const std::vector<TimeNs>& durations, Issu
   if (durations.size() < kEnough || std::ranges::any_of(durations, [](TimeNs d) { return d != 0; }))
     return;
   issues.Count(Promise::kTimesPossible,
-               fmt::format("all {}s take no time, their durations are damaged", what),
-               fmt::format("{} of them", durations.size()));
+               Say("all {}s take no time, their durations are damaged", Translated(what)),
+               Say("{} of them", durations.size()));
 }
 
 TimeNs DurationOf(const auto& table, std::size_t row) {
@@ -155,10 +156,10 @@ void DropFarRows(RankTrace& trace, VisitTables visit) {
       if (start >= main.begin && start <= main.end && DurationOf(table, i) <= kDay) return false;
       trace.issues.Count(
           Promise::kTimesPossible,
-          fmt::format("{} left out: times span more than a day, and its own is far from the others",
-                      what),
-          fmt::format("at {}, most begin between {} and {}", Seconds(start), Seconds(main.begin),
-                      Seconds(main.end)));
+          Say("{} left out: times span more than a day, and its own is far from the others",
+              Translated(what)),
+          Say("at {}, most begin between {} and {}", Seconds(start), Seconds(main.begin),
+              Seconds(main.end)));
       return true;
     });
   });
@@ -234,12 +235,11 @@ void DropStretchingRows(RankTrace& trace) {
         if ((!last || end <= *last) && (!first || end >= -*first)) return false;
         trace.issues.Count(
             Promise::kTimesPossible,
-            fmt::format("{} left out, its times are impossible: the run would be more than twice"
-                        " as long, and nothing else was recorded then; collect again",
-                        what),
-            fmt::format("at {}, for {:.3f} ms; all else from {} to {}", Seconds(start),
-                        InMs(end - start), Seconds(first ? -*first : host.begin),
-                        Seconds(last ? *last : host.end)));
+            Say("{} left out, its times are impossible: the run would be more than twice"
+                " as long, and nothing else was recorded then; collect again",
+                Translated(what)),
+            Say("at {}, for {:.3f} ms; all else from {} to {}", Seconds(start), InMs(end - start),
+                Seconds(first ? -*first : host.begin), Seconds(last ? *last : host.end)));
         return true;
       });
     }
@@ -259,7 +259,7 @@ void CheckClocks(RankTrace& trace) {
         Promise::kTimesPossible,
         "the clocks of kernel_details.csv and trace_view.json do not fit, operators have no"
         " kernels",
-        fmt::format("{} and {}", Seconds(of_kernels.begin), Seconds(of_tasks.begin)));
+        Say("{} and {}", Seconds(of_kernels.begin), Seconds(of_tasks.begin)));
     return;
   }
   std::vector<TimeNs> starts = trace.device_tasks.start;
@@ -277,7 +277,7 @@ void CheckClocks(RankTrace& trace) {
       Promise::kTimesPossible,
       "times of kernel_details.csv are not those of trace_view.json; a spreadsheet may have"
       " rounded them",
-      fmt::format("{} of {} kernels are in both", found, both));
+      Say("{} of {} kernels are in both", found, both));
 }
 
 // Work begins soon after it was launched.
@@ -296,7 +296,7 @@ void CheckHostClock(RankTrace& trace) {
   trace.issues.Count(
       Promise::kTimesPossible,
       "the clocks of host and device do not fit, waits between them are wrong",
-      fmt::format("launches from {}, work from {}", Seconds(launches.begin), Seconds(work.begin)));
+      Say("launches from {}, work from {}", Seconds(launches.begin), Seconds(work.begin)));
 }
 
 struct StreamWork {
@@ -351,8 +351,8 @@ void CheckStreams(RankTrace& trace) {
     if (work.stream != next.stream || one_launch || work.end <= next.end + kMicrosecond) continue;
     trace.issues.Count(Promise::kStreamsInOrder,
                        "kernel runs on under its successor on the same stream, which is impossible",
-                       fmt::format("\"{}\" at {} us", Printable(trace.strings.View(work.name)),
-                                   work.start / kMicrosecond));
+                       Say("\"{}\" at {} us", Printable(trace.strings.View(work.name)),
+                           work.start / kMicrosecond));
   }
 }
 

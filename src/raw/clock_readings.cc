@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "control_documents.h"
+#include "mpa/base/language.h"
 #include "mpa/io/json_document.h"
 
 namespace mpa::raw {
@@ -71,9 +72,9 @@ class ClockVote {
   void Distrust(const Reading& wrong, const Reading& right, std::string_view cost) {
     const double apart = static_cast<double>(wrong.difference - right.difference) / 1e6;
     clock_.wrong.insert(wrong.file);
-    issues_.Count(fmt::format("{} is damaged, its clocks contradict {}: {}; copy the capture again",
-                              wrong.file, right.file, cost),
-                  fmt::format("{:.3f} ms apart", apart));
+    issues_.Count(Say("{} is damaged, its clocks contradict {}: {}; copy the capture again",
+                      wrong.file, right.file, Translated(cost)),
+                  Say("{:.3f} ms apart", apart));
   }
 
   // All info.json contain it; if there is a counter, so does profiler_info.json.
@@ -85,9 +86,9 @@ class ClockVote {
       const std::string name = side.NameOf("info.json");
       const std::int64_t hertz = HertzFromMegahertz(TextOf(text));
       if (hertz == 0 && !TextOf(text).empty()) {
-        issues_.Count(fmt::format("{} is damaged, the frequency of its CPU makes no sense: it is"
-                                  " taken from other control files; copy the capture again",
-                                  name),
+        issues_.Count(Say("{} is damaged, the frequency of its CPU makes no sense: it is"
+                          " taken from other control files; copy the capture again",
+                          name),
                       TextOf(text));
         continue;
       }
@@ -103,10 +104,10 @@ class ClockVote {
         files, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     for (const auto& [hertz, names] : files) {
       if (hertz == most->first || names.front() == "profiler_info") continue;
-      issues_.Count(fmt::format("{} is damaged, the frequency of its CPU contradicts {}: the latter"
-                                " is taken; copy the capture again",
-                                names.front(), most->second.front()),
-                    fmt::format("{} and {} Hz", hertz, most->first));
+      issues_.Count(Say("{} is damaged, the frequency of its CPU contradicts {}: the latter"
+                        " is taken; copy the capture again",
+                        names.front(), most->second.front()),
+                    Say("{} and {} Hz", hertz, most->first));
     }
     return Stamps(most->first);
   }

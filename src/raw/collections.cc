@@ -10,6 +10,7 @@
 
 #include "control_files.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 
 namespace mpa::raw {
@@ -33,18 +34,18 @@ std::string DevicesOf(const SessionInfo& info) {
 // Counts why `later` is not read together with `earlier`; false if it can be.
 bool IsApart(const SessionInfo& earlier, const SessionInfo& later, Issues& issues) {
   const auto count = [&](const char* why, std::string_view what) {
-    issues.Count(fmt::format("a PROF_* is left out, it is of {}; give each PROF_* alone", why),
-                 fmt::format("{}{}, after {}", later.prof.filename().string(), what,
-                             earlier.prof.filename().string()));
+    issues.Count(Say("a PROF_* is left out, it is of {}; give each PROF_* alone", Translated(why)),
+                 Say("{}{}, after {}", later.prof.filename().string(), what,
+                     earlier.prof.filename().string()));
     return true;
   };
   if (DevicesOf(later) != DevicesOf(earlier)) {
     return count("another device than the one before",
-                 fmt::format(": device {} in place of {}", DevicesOf(later), DevicesOf(earlier)));
+                 Say(": device {} in place of {}", DevicesOf(later), DevicesOf(earlier)));
   }
   if (later.process != earlier.process) {
     return count("another process than the one before",
-                 fmt::format(": process {} in place of {}", later.process, earlier.process));
+                 Say(": process {} in place of {}", later.process, earlier.process));
   }
   if (later.begin < std::max(earlier.begin + 1, earlier.end)) {
     return count("the time of the one before: two profilers ran at once, or it is a copy", "");
@@ -77,7 +78,7 @@ void CountPause(const SessionInfo& earlier, const SessionInfo& later, Issues& is
   issues.Count(
       "the profiler was started several times, all PROF_* are read; the time between them"
       " counts as free, in the step before it and end to end; give each PROF_* alone",
-      fmt::format("{} ms before {}", pause / kMillisecond, later.prof.filename().string()));
+      Say("{} ms before {}", pause / kMillisecond, later.prof.filename().string()));
 }
 
 // FRAMEWORK records all collections; the host's clocks are read anew for each.

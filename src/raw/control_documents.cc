@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/json_document.h"
@@ -160,7 +161,8 @@ std::optional<std::int64_t> KeyValues::Find(std::string_view key) const {
 
 void CountControlFile(std::string_view name, std::string_view state, std::string_view cost,
                       const fs::path& place, Issues& issues) {
-  issues.Count(fmt::format("{} {}: {}; copy the capture again", name, state, cost), place.string());
+  issues.Count(Say("{} {}: {}; copy the capture again", name, Translated(state), Translated(cost)),
+               place.string());
 }
 
 Json ReadDocument(const fs::path& path, std::string_view name, std::string_view cost,

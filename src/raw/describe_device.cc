@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "control_documents.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/io/json_document.h"
 
@@ -64,10 +65,10 @@ void CompareMembers(const Json& document, const Json& other, const std::string& 
   for (const char* key : keys) {
     const std::string mine = TextOf(Member(document, key)), theirs = TextOf(Member(other, key));
     if (mine == theirs) continue;
-    issues.Count(fmt::format("{} and {} contradict each other in {}, one is damaged: {}; copy the"
-                             " capture again",
-                             name, other_name, key, cost),
-                 fmt::format("'{}' and '{}'", mine, theirs));
+    issues.Count(Say("{} and {} contradict each other in {}, one is damaged: {}; copy the"
+                     " capture again",
+                     name, other_name, key, Translated(cost)),
+                 Say("'{}' and '{}'", mine, theirs));
   }
 }
 
@@ -142,11 +143,11 @@ Device DescribeDevice(std::int64_t id, const SideDocuments& documents, const Sid
   if (hertz > 0) return device;
   hertz = UsualHertz(device.generation);
   if (documents.info.is_null()) return device;  // counted already
-  issues.Count(fmt::format("{} is damaged, it has no usable hwts_frequency: {}; copy the capture"
-                           " again",
-                           info_name,
-                           hertz > 0 ? "the usual frequency of the chip is assumed"
-                                     : "the work of the device is left out"),
+  issues.Count(Say("{} is damaged, it has no usable hwts_frequency: {}; copy the capture"
+                   " again",
+                   info_name,
+                   Translated(hertz > 0 ? "the usual frequency of the chip is assumed"
+                                        : "the work of the device is left out")),
                TextOf(Member(card, "hwts_frequency")));
   return device;
 }

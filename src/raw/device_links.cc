@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "allocation_names.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "stages.h"
 #include "time_order.h"
@@ -223,9 +224,9 @@ void CountWorkOfTheQueue(Session& session) {
   }
   if (queued * 2 <= kernels) return;
   session.issues.Count(
-      fmt::format("FRAMEWORK/torch.op_mark is missing: {} of {} kernels have no operator; copy the"
-                  " capture again",
-                  queued, kernels),
+      Say("FRAMEWORK/torch.op_mark is missing: {} of {} kernels have no operator; copy the"
+          " capture again",
+          queued, kernels),
       "launched by threads without operators");
 }
 

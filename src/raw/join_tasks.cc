@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/measure/quantiles.h"
 #include "stages.h"
 #include "time_order.h"
@@ -80,11 +81,12 @@ void PartnerCount::Tell(const HostSide& host, const DeviceLog& log, Issues& issu
       std::ranges::any_of(host.tasks, [](const HostTask& task) { return task.batch > 0; });
   const bool lacks_flips = wrapped && !log.has_flips;
   issues.Count(
-      fmt::format("{} of {} tasks of device_{} have no launch on the host, kernels among them are"
-                  " left out: {} would tell; copy the capture again",
-                  lost, tasks_, device_.id,
-                  lacks_flips ? fmt::format("device_{}/ts_track.data", device_.id)
-                              : "host/task_track, or host/context_id_info for groups,"),
+      Say("{} of {} tasks of device_{} have no launch on the host, kernels among them are"
+          " left out: {} would tell; copy the capture again",
+          lost, tasks_, device_.id,
+          lacks_flips
+              ? fmt::format("device_{}/ts_track.data", device_.id)
+              : std::string(Translated("host/task_track, or host/context_id_info for groups,"))),
       lacks_flips ? "their ids wrapped" : "no record with their stream and id");
 }
 
@@ -331,19 +333,19 @@ void CheckDeviceClock(const LaunchIndex& launches, std::int64_t device,
   TimeNs earlier = 0;
   if (!compared.delays.empty()) {
     earlier = compared.Fastest();
-    from = fmt::format("{} launches", compared.delays.size());
+    from = Say("{} launches", compared.delays.size());
   } else {
     earlier = *std::ranges::min_element(compared.starts) - side.begin;
-    from = "the begin of the collection";
+    from = Translated("the begin of the collection");
   }
   Shift(earlier, side.clock);
   side.device_count_unknown = false;
   issues.Count(
-      fmt::format("times of device_{0} are estimated from {1}, they may be off by what a launch"
-                  " takes: its clock is unknown (device_{0}/host_start.log, dev_start.log,"
-                  " start_info, info.json); copy the capture again",
-                  device, from),
-      fmt::format("{:.3f} ms from what the control files say", static_cast<double>(earlier) / 1e6));
+      Say("times of device_{0} are estimated from {1}, they may be off by what a launch"
+          " takes: its clock is unknown (device_{0}/host_start.log, dev_start.log,"
+          " start_info, info.json); copy the capture again",
+          device, from),
+      Say("{:.3f} ms from what the control files say", static_cast<double>(earlier) / 1e6));
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/fields.h"
+#include "mpa/base/language.h"
 #include "mpa/raw/labels.h"
 #include "stages.h"
 #include "tensors.h"
@@ -50,9 +51,9 @@ class KernelFinder {
   void CountMissingNodes() {
     if (session_.info.level < 1 || !host_.nodes.empty() || nameless_ == 0) return;
     session_.issues.Count(
-        fmt::format("host/node_basic_info is missing: {} kernels have no operator type and no"
-                    " shapes; copy the capture again",
-                    nameless_),
+        Say("host/node_basic_info is missing: {} kernels have no operator type and no"
+            " shapes; copy the capture again",
+            nameless_),
         "no record of it");
   }
 

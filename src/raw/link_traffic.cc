@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/stable_sort.h"
@@ -79,7 +80,7 @@ class LineReader {
     if (columns_.empty() || IsLetter(columns_.front().front())) return;
     if (read_(columns_)) return;
     issues_.Count("line left out, its columns are not those of its kind",
-                  fmt::format("{}, line {}", stem_, number_));
+                  Say("{}, line {}", stem_, number_));
   }
 
   const std::string_view stem_;

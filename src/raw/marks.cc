@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "stages.h"
 #include "time_order.h"
@@ -103,9 +104,9 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
   JoinSegments(segments);
   const auto sides = DeviceSides(session, files, logs);
   if (segments.empty() && !sides.empty()) {
-    session.issues.Count(fmt::format("host/msproftx is missing: {} marks of the user are lost; copy"
-                                     " the capture again",
-                                     sides.size()),
+    session.issues.Count(Say("host/msproftx is missing: {} marks of the user are lost; copy"
+                             " the capture again",
+                             sides.size()),
                          "recorded by the device alone");
   }
   Marks marks;

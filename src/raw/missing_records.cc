@@ -9,6 +9,7 @@
 
 #include "control_documents.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/capture/record_kinds.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/json_document.h"
@@ -72,7 +73,7 @@ class SliceJudge {
       Count("is missing, its records are lost", place);
     } else if (slice.noted && slice.bytes != slice.noted) {
       Count("is not as long as the profiler left it, records are lost",
-            fmt::format("{}, {} of {} bytes", place, *slice.bytes, *slice.noted));
+            Say("{}, {} of {} bytes", place, *slice.bytes, *slice.noted));
     } else if (*slice.bytes == 0 && !slice.noted) {
       Count("is empty, its records are lost", place);
     } else if (others_have_notes && !slice.has_note && !kind_.ends_with("_dic")) {
@@ -86,12 +87,12 @@ class SliceJudge {
     if (last - first + 1 == count && first == 0) return;
     Count(first > 0 ? "has lost its first slices, by a limit of the storage or a broken copy"
                     : "has lost slices between others",
-          fmt::format("{} of {} slices", count, last + 1));
+          Say("{} of {} slices", count, last + 1));
   }
 
  private:
   void Count(std::string_view what, std::string_view place) const {
-    issues_.Count(fmt::format("{}/{} {}; copy the capture again", side_, kind_, what), place);
+    issues_.Count(Say("{}/{} {}; copy the capture again", side_, kind_, Translated(what)), place);
   }
 
   std::string kind_;
@@ -138,8 +139,9 @@ class KindJudge {
   }
 
   void Missing(std::string_view kind, std::string_view cost) const {
-    issues_.Count(fmt::format("{} is missing: {}; copy the capture again", kind, cost),
-                  "no record of it");
+    issues_.Count(
+        Say("{} is missing: {}; copy the capture again", Translated(kind), Translated(cost)),
+        "no record of it");
   }
 
   void JudgeDriver() const {
@@ -211,9 +213,9 @@ class KindJudge {
     for (const fs::path& path : EntriesWith(expected_.framework, "torch.")) {
       std::error_code error;
       if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > 0) continue;
-      issues_.Count(fmt::format("FRAMEWORK/{} is empty, its records are lost; copy the capture"
-                                " again",
-                                path.filename().string()),
+      issues_.Count(Say("FRAMEWORK/{} is empty, its records are lost; copy the capture"
+                        " again",
+                        path.filename().string()),
                     path.string());
     }
   }

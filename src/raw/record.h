@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/model/issues.h"
 
@@ -92,7 +93,7 @@ void ForEachFixedRecord(const std::filesystem::path& path, Issues& issues, Visit
   }
   if (rest > 0) {
     issues.Count("file cut off inside a record, read up to there",
-                 fmt::format("{}, {} bytes lost", path.filename().string(), rest));
+                 Say("{}, {} bytes lost", path.filename().string(), rest));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 
 namespace mpa::raw {
@@ -66,7 +67,7 @@ TlvFile::TlvFile(const std::filesystem::path& path, Issues& issues)
   end_run();
   if (whole < text.size()) {
     issues.Count("file cut off inside a record, read up to there",
-                 fmt::format("{}, {} bytes lost", name_, text.size() - whole));
+                 Say("{}, {} bytes lost", name_, text.size() - whole));
   }
 }
 

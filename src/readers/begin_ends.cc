@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -77,8 +78,7 @@ void BeginEnds::ForEachSpan(Issues& issues, std::string_view file_name,
     threads[{IdFrom(event.pid), IdFrom(event.tid)}].push_back(&event);
   }
   const auto count_alone = [&](std::string_view what, const Event& event) {
-    issues.Count(what,
-                 fmt::format("{}: \"{}\" at {} us", file_name, Printable(event.name), event.ts));
+    issues.Count(what, Say("{}: \"{}\" at {} us", file_name, Printable(event.name), event.ts));
   };
   for (auto& [thread, events] : threads) {
     std::vector<const Event*> open;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "mpa/base/language.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/model/issues.h"
@@ -40,9 +41,9 @@ inline bool NextRowOfDevice(io::CsvFile& csv, std::optional<std::size_t> column,
     const std::int64_t device = io::ParseInt(csv[column]).value_or(-1);
     if (trace.device_id < 0) trace.device_id = device;
     if (device < 0 || device == trace.device_id) return true;
-    trace.issues.Count(
-        Promise::kOneDevice, "row of another device left out, the table holds several",
-        fmt::format("{}: device {} in place of {}", csv.Place(), device, trace.device_id));
+    trace.issues.Count(Promise::kOneDevice,
+                       "row of another device left out, the table holds several",
+                       Say("{}: device {} in place of {}", csv.Place(), device, trace.device_id));
   }
   return false;
 }
@@ -52,10 +53,9 @@ inline void CountMissing(const io::CsvFile& csv, std::span<const std::string_vie
                          Issues& issues) {
   for (const std::string_view column : columns) {
     if (csv.Find(column)) continue;
-    issues.Count(
-        Promise::kColumnsThere,
-        fmt::format("the column \"{}\" is missing, what it holds is unknown; parse again", column),
-        csv.Place());
+    issues.Count(Promise::kColumnsThere,
+                 Say("the column \"{}\" is missing, what it holds is unknown; parse again", column),
+                 csv.Place());
   }
 }
 inline void CountMissing(const io::CsvFile& csv, std::initializer_list<std::string_view> columns,

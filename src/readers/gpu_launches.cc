@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/nesting.h"
@@ -206,8 +207,8 @@ void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuW
   const auto count = [&](std::string_view what, std::string_view kind, auto of_other,
                          std::int64_t kept) {
     trace.issues.Count(Promise::kOneDevice, what,
-                       fmt::format("{}: {} {} with {} pieces of work, in place of {}", file_name,
-                                   kind, of_other.first, of_other.second, kept));
+                       Say("{}: {} {} with {} pieces of work, in place of {}", file_name, Translated(kind),
+                           of_other.first, of_other.second, kept));
   };
   std::map<std::int64_t, std::int64_t> pieces;
   if (IsOfOneDevice(work) && launches.HasOneProcess()) return;

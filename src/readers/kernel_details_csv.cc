@@ -11,6 +11,7 @@
 
 #include "csv_rows.h"
 #include "kernel_load_columns.h"
+#include "mpa/base/language.h"
 #include "mpa/capture/kernel_columns.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
@@ -23,8 +24,7 @@ namespace {
 std::string_view Recorded(std::string_view cell) { return IsRecorded(cell) ? cell : ""; }
 
 void CountNameless(const char* column, const io::CsvFile& csv, Issues& issues) {
-  issues.Count(fmt::format("kernel without class, its {} names nothing; parse again", column),
-               csv.Place());
+  issues.Count(Say("kernel without class, its {} names nothing; parse again", column), csv.Place());
 }
 
 // Types are whatever operators are called; the profiler writes N/A for what it did not record.

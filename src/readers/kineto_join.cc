@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 
 namespace mpa::readers {
@@ -78,8 +79,8 @@ void KinetoTraceJoin::AddUnknownWork(std::string_view file_name) {
         Promise::kCategoriesKnown,
         "work of the device is of an unknown category, it is counted as a kernel; say which"
         " program wrote the trace",
-        fmt::format("{}: \"{}\" of \"{}\"", file_name, Printable(trace_.strings.View(row.name)),
-                    Printable(trace_.strings.View(row.op_type))));
+        Say("{}: \"{}\" of \"{}\"", file_name, Printable(trace_.strings.View(row.name)),
+            Printable(trace_.strings.View(row.op_type))));
     row.op_type = {};
     trace_.kernels.Append(row);
     rest_.work.kernels.push_back(event);

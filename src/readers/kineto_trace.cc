@@ -16,6 +16,7 @@
 #include "kineto_join.h"
 #include "kineto_memory.h"
 #include "lost_work.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -125,7 +126,7 @@ class KinetoFiller {
       fragment_.part.issues.Count(
           Promise::kColumnsThere,
           "event without process or thread, where it ran is unknown; collect again",
-          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
+          Say("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
     }
     return TimesOf(event, file_name_, fragment_.part.issues);
   }
@@ -204,7 +205,7 @@ class KinetoFiller {
       fragment_.part.issues.Count(
           Promise::kArrowsHaveEnds,
           "arrow left out, it has no number: operators may lack their work; export again",
-          fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
+          Say("{}: \"{}\" at {} us", file_name_, Printable(event.name), event.ts));
       return;
     }
     flows.push_back(

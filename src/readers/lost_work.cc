@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/measure/intervals.h"
 
 namespace mpa::readers {
@@ -92,7 +93,7 @@ void FindLostWork(const GpuLaunches& launches, const std::vector<RuntimeCall>& c
     trace.issues.Count(Promise::kWorkHasLaunch,
                        "work of the device without a launch in the trace, and launches without"
                        " work: they lack the numbers that they share, operators lack its time",
-                       fmt::format("{}: {} of {} pieces of work", file_name, alone, all));
+                       Say("{}: {} of {} pieces of work", file_name, alone, all));
     return;
   }
 
@@ -107,12 +108,12 @@ void FindLostWork(const GpuLaunches& launches, const std::vector<RuntimeCall>& c
   }
   if (surplus >= lost.size()) {
     for (std::size_t i = 0; i < lost.size(); ++i) {
-      trace.issues.Count(Promise::kOneLaunchOneNumber,
-                         "kernels share the number of one launch, and another launch has none:"
-                         " operators have the time of others; collect again with another version"
-                         " of the profiler",
-                         fmt::format("{}: number {} at {} us", file_name, first->correlation,
-                                     first->place.start / 1000));
+      trace.issues.Count(
+          Promise::kOneLaunchOneNumber,
+          "kernels share the number of one launch, and another launch has none:"
+          " operators have the time of others; collect again with another version"
+          " of the profiler",
+          Say("{}: number {} at {} us", file_name, first->correlation, first->place.start / 1000));
     }
     return;
   }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "gpu_launches.h"
+#include "mpa/base/language.h"
 
 namespace mpa::readers {
 namespace {
@@ -35,8 +36,8 @@ void CountUnlinked(const Table& work, std::string_view file_name, RankTrace& tra
     trace.issues.Count(
         Promise::kWorkHasLaunch,
         "work of the device whose operator the trace does not name, operators lack its time",
-        fmt::format("{}: \"{}\" at {} us", file_name, trace.strings.View(work.name[i]),
-                    work.start[i] / 1000));
+        Say("{}: \"{}\" at {} us", file_name, trace.strings.View(work.name[i]),
+            work.start[i] / 1000));
   }
 }
 

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/stable_sort.h"
@@ -56,7 +58,7 @@ bool HasRows(const io::Database& database, std::string_view table) {
 }
 
 void CountRow(DbInput& input, std::string_view what, std::string_view table) {
-  input.trace.issues.Count(what, fmt::format("{}: table {}", input.database.name(), table));
+  input.trace.issues.Count(what, Say("{}: table {}", input.database.name(), table));
 }
 
 std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_column, int end_column,
@@ -82,13 +84,13 @@ std::int64_t Link(const io::Row& row, int column) {
 void CountIfNull(DbInput& input, const io::Row& row, int column, const char* name,
                  const char* table, const char* lost) {
   if (!row.IsNull(column)) return;
-  CountRow(input, fmt::format("{} is unknown, its {} is NULL; parse again", lost, name), table);
+  CountRow(input, Say("{} is unknown, its {} is NULL; parse again", Translated(lost), name), table);
 }
 
 StringId FilledText(DbInput& input, const io::Row& row, int column, const char* name,
                     const char* table) {
   if (row.IsNull(column))
-    CountRow(input, fmt::format("text left empty, {} is NULL; parse again", name), table);
+    CountRow(input, Say("text left empty, {} is NULL; parse again", name), table);
   return input.strings.Text(row, column);
 }
 
@@ -258,7 +260,7 @@ void ReadTables(DbInput& input, const Reading& read) {
     const std::string& name = input.database.name();
     std::string_view reason = error.what();
     if (reason.starts_with(name + ": ")) reason.remove_prefix(name.size() + 2);
-    input.trace.issues.Count(fmt::format("left out, table {}", reason), name);
+    input.trace.issues.Count(Say("left out, table {}", reason), name);
   }
 }
 

@@ -12,6 +12,8 @@
 
 #include "comm_task_facts.h"
 #include "job_info.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/capture/monitor.h"
 #include "mpa/capture/recorded_settings.h"
@@ -75,7 +77,7 @@ std::optional<std::int64_t> DeviceOfCollectives(DbInput& input) {
       Promise::kOneDevice,
       "collectives of other devices left out, the database holds several; profile each device by"
       " a process of its own",
-      fmt::format("{}: device {} is taken", input.database.name(), own));
+      Say("{}: device {} is taken", input.database.name(), own));
   return own;
 }
 

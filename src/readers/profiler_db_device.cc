@@ -12,7 +12,9 @@
 
 #include "kernel_load_columns.h"
 #include "megabytes.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"
@@ -66,8 +68,8 @@ void KeepOneDevice(DbInput& input) {
       Promise::kOneDevice,
       "work of other devices left out, the database holds several; profile each device by a"
       " process of its own",
-      fmt::format("{}: {} of {} rows of TASK; device {} is taken", input.database.name(),
-                  all.Size() - kept.Size(), all.Size(), own));
+      Say("{}: {} of {} rows of TASK; device {} is taken", input.database.name(),
+          all.Size() - kept.Size(), all.Size(), own));
   input.own_device = own;
   input.trace.device_id = own;
   input.tasks = std::move(kept);

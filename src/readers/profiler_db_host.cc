@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/queue_index.h"
 #include "mpa/model/repeated_rows.h"
@@ -256,9 +257,9 @@ class HostReader {
     }
     if (!row.IsNull(4) && set.empty() && Wants(Tables::kLaunches)) {
       input_.trace.issues.Count(
-          fmt::format("operator has no device times, {}: what it launched is unknown; parse again",
-                      has_sets_ ? "CONNECTION_IDS does not have its connectionId"
-                                : "table CONNECTION_IDS is missing"),
+          Say("operator has no device times, {}: what it launched is unknown; parse again",
+              Translated(has_sets_ ? "CONNECTION_IDS does not have its connectionId"
+                                   : "table CONNECTION_IDS is missing")),
           input_.database.name());
     }
     HostOps::Row op{.start = span.start, .dur = span.dur, .name = name, .track = track};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpa/base/by_number.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/capture/monitor.h"
@@ -93,7 +94,7 @@ void LeaveOutEarlyWork(DbInput& input, ByNumber<Connection>& connections) {
   if (4 * early > all) {
     trace.issues.Count(Promise::kTimesPossible,
                        "the clocks of host and device do not fit, waits between them are wrong",
-                       fmt::format("{} of {} rows begin before their launch", early, all));
+                       Say("{} of {} rows begin before their launch", early, all));
     return;
   }
   const auto leave_out = [&](auto& table, bool is_kernel) {
@@ -105,8 +106,8 @@ void LeaveOutEarlyWork(DbInput& input, ByNumber<Connection>& connections) {
       trace.issues.Count(
           Promise::kWorkAfterLaunch,
           "work left out, it begins before its launch: its time is wrong; collect again",
-          fmt::format("{}: connectionId {}, {:.3f} ms before", input.database.name(), table.link[i],
-                      InMs(time)));
+          Say("{}: connectionId {}, {:.3f} ms before", input.database.name(), table.link[i],
+              InMs(time)));
     }
     const auto keep = [&](std::size_t row) { return static_cast<bool>(kept[row]); };
     if (is_kernel && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
@@ -184,10 +185,10 @@ void CheckRows(DbInput& input) {
     if (lost == 0) return;
     input.trace.issues.Count(
         Promise::kFileIsWhole,
-        fmt::format("rows of {} were deleted, what is counted from them is too small; copy or"
-                    " parse the capture again",
-                    table),
-        fmt::format("{}: {} of {}", input.database.name(), lost, lost + rows));
+        Say("rows of {} were deleted, what is counted from them is too small; copy or"
+            " parse the capture again",
+            table),
+        Say("{}: {} of {}", input.database.name(), lost, lost + rows));
   };
   for (const auto& [table, rows] : input.database.WholeTables()) check(table, rows);
   if (input.trace.host_ops.Empty() || input.database.WholeTables().contains("PYTORCH_API")) return;
@@ -223,8 +224,7 @@ void CheckFilled(DbInput& input) {
     if (!input.database.HasTable(table) || HasRows(input.database, table)) continue;
     input.trace.issues.Count(
         Promise::kFileIsWhole,
-        fmt::format("table {} is empty, what it says is unknown; copy or parse the capture again",
-                    table),
+        Say("table {} is empty, what it says is unknown; copy or parse the capture again", table),
         input.database.name());
   }
 }
@@ -282,9 +282,9 @@ void CheckColumns(DbInput& input) {
     const bool has_one = input.database.HasColumn(table, one);
     if (has_one == input.database.HasColumn(table, other)) continue;
     input.trace.issues.Count(Promise::kColumnsThere,
-                             fmt::format("column {} of {} is missing, its values are unknown; parse"
-                                         " again",
-                                         has_one ? other : one, table),
+                             Say("column {} of {} is missing, its values are unknown; parse"
+                                 " again",
+                                 has_one ? other : one, table),
                              input.database.name());
   }
 }
@@ -303,7 +303,7 @@ void CheckSteps(DbInput& input) {
       Promise::kTablesAgree,
       "steps are missing in STEP_TIME, PYTORCH_API has more of them: sums and means of steps lack"
       " them; parse again",
-      fmt::format("{}: {} of {}", input.database.name(), trace.steps.Size(), marked.size()));
+      Say("{}: {} of {}", input.database.name(), trace.steps.Size(), marked.size()));
 }
 
 }  // namespace
@@ -356,7 +356,7 @@ void CheckDetails(DbInput& input, const std::vector<std::int64_t>& detailed) {
   input.trace.issues.Count(
       Promise::kReferences,
       "kernels of TASK are not in COMPUTE_TASK_INFO: computing is too small; parse again",
-      fmt::format("{}: {} kernels, {:.3f} ms", input.database.name(), without, InMs(time)));
+      Say("{}: {} kernels, {:.3f} ms", input.database.name(), without, InMs(time)));
 }
 
 void CheckTasksOfCollectives(DbInput& input, std::size_t described) {
@@ -372,7 +372,7 @@ void CheckTasksOfCollectives(DbInput& input, std::size_t described) {
       Promise::kReferences,
       "tasks of collectives are not in COMMUNICATION_TASK_INFO: their waits and traffic are too"
       " small; parse again",
-      fmt::format("{}: {} of {}", input.database.name(), tasks - described, tasks));
+      Say("{}: {} of {}", input.database.name(), tasks - described, tasks));
 }
 
 bool IsOfCollective(DbInput& input, const io::Row& task) {

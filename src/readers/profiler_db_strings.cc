@@ -2,6 +2,7 @@
 // Texts of a profiler database.
 #include <fmt/format.h>
 
+#include "mpa/base/language.h"
 #include "profiler_db_tables.h"
 
 namespace mpa::readers {
@@ -42,7 +43,7 @@ StringId DbStrings::Find(std::int64_t id) {
       return found->second = pool_.Intern(lookup_->Text(0));
     }
   }
-  issues_.Count("text left empty, STRING_IDS does not have it", fmt::format("id {}", id));
+  issues_.Count("text left empty, STRING_IDS does not have it", Say("id {}", id));
   return StringId::kEmpty;
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 
+#include "mpa/base/language.h"
 #include "mpa/io/numbers.h"
 #include "mpa/model/serving_batch.h"
 
@@ -73,8 +74,8 @@ struct Flow {
 };
 
 std::string PlaceOf(const FlowPoint& point) {
-  return fmt::format("process {} thread {} at {}.{:03} us", point.pid, point.tid, point.time / 1000,
-                     point.time % 1000);
+  return Say("process {} thread {} at {}.{:03} us", point.pid, point.tid, point.time / 1000,
+             point.time % 1000);
 }
 
 // The flows in order of first appearance. Exporters number arrows by the times at
@@ -114,9 +115,9 @@ std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points, std::strin
     if (flow.IsComplete()) continue;
     const FlowPoint& end = flow.start == nullptr ? *flow.end : *flow.start;
     issues.Count(Promise::kArrowsHaveEnds,
-                 fmt::format("arrow left out, its other end is missing, {}; copy or parse the"
-                             " capture again",
-                             what),
+                 Say("arrow left out, its other end is missing, {}; copy or parse the"
+                     " capture again",
+                     Translated(what)),
                  PlaceOf(end));
   }
   std::erase_if(flows, [](const Flow& flow) { return !flow.IsComplete(); });
@@ -145,10 +146,10 @@ void LaunchFlows::Append(const std::vector<FlowPoint>& points, TrackNumbers& tra
       continue;
     }
     if (flow.end->time + kClockError < flow.start->time) {
-      trace.issues.Count(Promise::kWorkAfterLaunch,
-                         "launch of an operator left out, its work begins before it; collect again",
-                         fmt::format("{}, {} us before", PlaceOf(*flow.end),
-                                     (flow.start->time - flow.end->time) / 1000));
+      trace.issues.Count(
+          Promise::kWorkAfterLaunch,
+          "launch of an operator left out, its work begins before it; collect again",
+          Say("{}, {} us before", PlaceOf(*flow.end), (flow.start->time - flow.end->time) / 1000));
       continue;
     }
     ends_.push_back({{flow.end->pid, flow.end->tid, flow.end->time}, link});

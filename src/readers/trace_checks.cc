@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 
 namespace mpa::readers {
@@ -44,8 +45,8 @@ void CheckLaunchers(RankTrace& trace) {
   trace.issues.Count(Promise::kTablesAgree,
                      "operators that launched work were lost, it is of no operator; copy or parse"
                      " the capture again",
-                     fmt::format("{} of {} launches, the first at {}", lost, begins.size(),
-                                 Micros(begins[static_cast<std::size_t>(first)].first)));
+                     Say("{} of {} launches, the first at {}", lost, begins.size(),
+                         Micros(begins[static_cast<std::size_t>(first)].first)));
 }
 
 void CheckQueue(const std::vector<QueueEvent>& events, Issues& issues) {
@@ -87,7 +88,7 @@ void CheckQueue(const std::vector<QueueEvent>& events, Issues& issues) {
   issues.Count(
       Promise::kArrowsHaveEnds,
       "work of the task queue lacks the event that asked for it or did it; parse again",
-      fmt::format("trace_view.json: {} of {}, the first at {}", lost, pairs.size(), Micros(place)));
+      Say("trace_view.json: {} of {}, the first at {}", lost, pairs.size(), Micros(place)));
 }
 
 void CheckProcesses(const std::vector<DeviceEvent>& events, Processes& found, RankTrace& trace) {
@@ -100,11 +101,10 @@ void CheckProcesses(const std::vector<DeviceEvent>& events, Processes& found, Ra
   std::map<std::int64_t, std::int64_t> tasks, activities, collectives;
   for (const DeviceEvent& event : events) {
     if (programs.contains(event.pid)) {
-      trace.issues.Count(
-          Promise::kCategoriesKnown,
-          "event of the program left out, it has no category; parse again",
-          fmt::format("trace_view.json: \"{}\" at {}", Printable(trace.strings.View(event.name)),
-                      Micros(event.start)));
+      trace.issues.Count(Promise::kCategoriesKnown,
+                         "event of the program left out, it has no category; parse again",
+                         Say("trace_view.json: \"{}\" at {}",
+                             Printable(trace.strings.View(event.name)), Micros(event.start)));
     }
     if (!is_nameless) continue;
     const std::string_view name = trace.strings.View(event.name);
@@ -123,7 +123,7 @@ void CheckProcesses(const std::vector<DeviceEvent>& events, Processes& found, Ra
   trace.issues.Count(Promise::kCategoriesKnown,
                      "names of processes are missing, what they hold is guessed by their events;"
                      " parse again",
-                     fmt::format("trace_view.json: process {}", *found.hardware));
+                     Say("trace_view.json: process {}", *found.hardware));
 }
 
 }  // namespace mpa::readers

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -184,8 +185,8 @@ std::string_view TraceEvent::Arg(std::string_view key) const {
 std::optional<SpanTimes> TimesOf(const TraceEvent& event, std::string_view file_name,
                                  Issues& issues) {
   const auto left_out = [&](std::string_view what) {
-    issues.Count(what, fmt::format("{}: \"{}\" at {} us", file_name, Printable(event.name),
-                                   event.ts.empty() ? "unknown" : event.ts));
+    issues.Count(what, Say("{}: \"{}\" at {} us", file_name, Printable(event.name),
+                           event.ts.empty() ? "unknown" : event.ts));
     return std::nullopt;
   };
   if (event.name.data() == nullptr) return left_out("event left out, it has no name");
@@ -251,8 +252,8 @@ bool EventParser::Parse(const io::EventPiece& piece, std::string_view file_name,
                            on_event)) {
       const auto at = static_cast<std::size_t>(objects[i].data() - array.data()) - 1;
       issues.Count("event left out, it is not valid JSON",
-                   fmt::format("{}: byte {}: \"{}\"", file_name, piece.offset() + at,
-                               Printable(objects[i].substr(0, 60))));
+                   Say("{}: byte {}: \"{}\"", file_name, piece.offset() + at,
+                       Printable(objects[i].substr(0, 60))));
     }
   }
   return true;

@@ -8,6 +8,7 @@
 
 #include "comm_task_facts.h"
 #include "megabytes.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -60,8 +61,7 @@ class FragmentFiller {
   }
 
   std::string Place(const TraceEvent& event) const {
-    return fmt::format("{}: \"{}\" at {} us", file_name_, Printable(event.name),
-                       Printable(event.ts));
+    return Say("{}: \"{}\" at {} us", file_name_, Printable(event.name), Printable(event.ts));
   }
 
   bool Wants(Tables tables) const { return Intersects(request_.wanted, tables); }
@@ -212,8 +212,8 @@ class FragmentFiller {
     if (lacks != nullptr) {
       fragment_.issues.Count(
           Promise::kArrowsHaveEnds,
-          fmt::format("arrow left out, it has no {}: what launched what is unknown; parse again",
-                      lacks),
+          Say("arrow left out, it has no {}: what launched what is unknown; parse again",
+              Translated(lacks)),
           Place(event));
       return;
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpa/base/enum_name.h"
+#include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/event_pieces.h"
@@ -90,12 +91,11 @@ void ReadPieces(const CaptureFile& file, Issues& issues, Parse parse, Join join)
     ParallelFor(kPiecesAtOnce, read_one);
   }
   for (const io::EventDamage& damage : pieces.damages()) {
-    issues.Count(NameOf(damage.kind),
-                 fmt::format("{}: byte {}", file.path.filename().string(), damage.at));
+    issues.Count(NameOf(damage.kind), Say("{}: byte {}", file.path.filename().string(), damage.at));
   }
   if (pieces.cut_off_at() != std::string_view::npos) {
     issues.Count(Promise::kFileIsWhole, kTraceBreaksOff,
-                 fmt::format("{}: byte {}", file.path.filename().string(), pieces.cut_off_at()));
+                 Say("{}: byte {}", file.path.filename().string(), pieces.cut_off_at()));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "trace_events.h"
 
@@ -34,8 +35,8 @@ class ProcessChoice {
       if (pid == chosen || EventsOf(pid) == 0) continue;
       issues.Count(Promise::kOneDevice,
                    "events of another device or rank left out, the trace holds several",
-                   fmt::format("process {} \"{}\" with {} events, in place of {}", pid, name,
-                               EventsOf(pid), chosen));
+                   Say("process {} \"{}\" with {} events, in place of {}", pid, name, EventsOf(pid),
+                       chosen));
     }
     return chosen;
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 
@@ -29,16 +30,16 @@ void RecipeArguments::Set(const RecipeOption& option, const std::string& text) {
   OptionValue value;
   if (option.kind == Kind::kCount) {
     const std::int64_t count = io::ParseInt(text).value_or(0);
-    if (count <= 0) fail("give a whole number above 0");
-    if (count < option.least) fail(fmt::format("give {} or more", option.least));
+    if (count <= 0) fail(Say("give a whole number above 0"));
+    if (count < option.least) fail(Say("give {} or more", option.least));
     value.count = std::min(count, kEndless);
   } else if (option.kind == Kind::kNumber) {
     value.number = WholeNumber<double>(text).value_or(0);
-    if (!std::isfinite(value.number) || value.number <= 0) fail("give a number above 0");
+    if (!std::isfinite(value.number) || value.number <= 0) fail(Say("give a number above 0"));
   } else if (option.kind == Kind::kChoice) {
     const auto choice = std::ranges::find(option.choices, text);
     if (choice == option.choices.end())
-      fail(fmt::format("give one of {}", fmt::join(option.choices, ", ")));
+      fail(Say("give one of {}", fmt::join(option.choices, ", ")));
     value.count = choice - option.choices.begin();
     value.text = text;
   } else {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/recipe/culprits.h"
@@ -25,52 +26,53 @@ class CulpritWords {
       : verdict_(verdict), culprit_(culprit), many_(culprit.ranks.size() > 1) {}
 
   std::string Text() const {
+    const std::string own = Ms(culprit_.own), usual = Ms(culprit_.usual);
+    const std::string cost = Ms(culprit_.cost), step = Ms(verdict_.step);
     switch (culprit_.part) {
       case LatePart::kUnknown:
         return Uncaptured();
       case LatePart::kStage:
-        return fmt::format(
+        return Say(
             "the pipeline stage of {} has more work: it computes {} ms a step, the"
-            " mean of the stages is {}; costs about {}",
-            Who(true), Ms(culprit_.own), Ms(culprit_.usual), CostOfStep());
+            " mean of the stages is {}; costs about {} of {} ms",
+            Who(true), own, usual, cost, step);
       case LatePart::kFree:
-        return fmt::format("{}: {} free {} ms a step, {} {}; {}", HoldsUp(),
-                           many_ ? "their devices are" : "its device is", Ms(culprit_.own),
-                           many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
+        return many_ ? Say("{} hold up the others: their devices are free {} ms a step, those of"
+                           " the others {}; the others wait {} of {} ms for them",
+                           Who(true), own, usual, cost, step)
+                     : Say("{} holds up the others: its device is free {} ms a step, theirs {};"
+                           " they wait {} of {} ms for it",
+                           Who(true), own, usual, cost, step);
       case LatePart::kCopies:
-        return fmt::format("{}: {} copies without other work take {} ms a step, {} {}; {}",
-                           HoldsUp(), many_ ? "their" : "its", Ms(culprit_.own),
-                           many_ ? "those of the others" : "theirs", Ms(culprit_.usual), Wait());
+        return many_ ? Say("{} hold up the others: their copies without other work take {} ms a"
+                           " step, those of the others {}; the others wait {} of {} ms for them",
+                           Who(true), own, usual, cost, step)
+                     : Say("{} holds up the others: its copies without other work take {} ms a"
+                           " step, theirs {}; they wait {} of {} ms for it",
+                           Who(true), own, usual, cost, step);
       case LatePart::kLink:
-        return "slow link: " + SlowLinkText(*culprit_.link);
+        return Say("slow link: {}", SlowLinkText(*culprit_.link));
       case LatePart::kComputing:
         break;
     }
-    return fmt::format("{}: {} {} ms a step, {} {}{}; {}", HoldsUp(),
-                       many_ ? "they compute" : "it computes", Ms(culprit_.own), Others(),
-                       Ms(culprit_.usual), MorePercent(), Wait());
+    return many_ ? Say("{} hold up the others: they compute {} ms a step, the others {}{}; the"
+                       " others wait {} of {} ms for them",
+                       Who(true), own, usual, MorePercent(), cost, step)
+                 : Say("{} holds up the others: it computes {} ms a step, they {}{}; they wait {}"
+                       " of {} ms for it",
+                       Who(true), own, usual, MorePercent(), cost, step);
   }
 
  private:
   std::string Ms(TimeNs time) const { return MsOf(time, verdict_.step); }
-  std::string CostOfStep() const {
-    return fmt::format("{} of {} ms", Ms(culprit_.cost), Ms(verdict_.step));
-  }
   std::string Who(bool captured) const {
     return LateRanksText(culprit_.ranks, captured, verdict_.lateness.absent);
-  }
-  std::string HoldsUp() const {
-    return Who(true) + (many_ ? " hold up the others" : " holds up the others");
-  }
-  std::string Others() const { return many_ ? "the others" : "they"; }
-  std::string Wait() const {
-    return fmt::format("{} wait {} for {}", Others(), CostOfStep(), many_ ? "them" : "it");
   }
   std::string MorePercent() const {
     if (culprit_.usual <= 0) return "";
     const double more = PercentOf(culprit_.own - culprit_.usual, culprit_.usual);
-    return fmt::format(" (+{:.0f} %{}{})", more, culprit_.kind.empty() ? "" : ", mostly ",
-                       culprit_.kind);
+    if (culprit_.kind.empty()) return fmt::format(" (+{:.0f} %)", more);
+    return Say(" (+{:.0f} %, mostly {})", more, culprit_.kind);
   }
 
   // Of several ranks that were not captured each has its own share of the waiting.
@@ -79,9 +81,10 @@ class CulpritWords {
     const TimeNs waiting = verdict_.waiting;
     const bool is_nearly_all = waiting > 0 && 3 * culprit_.cost >= 2 * waiting;
     const TimeNs time = is_nearly_all ? waiting : culprit_.cost;
-    const std::string_view share = 2 * time >= verdict_.step ? "most" : "part";
-    return fmt::format("{} of the step is waiting for {}: {} of {} ms", share, who, Ms(time),
-                       Ms(verdict_.step));
+    return 2 * time >= verdict_.step ? Say("most of the step is waiting for {}: {} of {} ms", who,
+                                           Ms(time), Ms(verdict_.step))
+                                     : Say("part of the step is waiting for {}: {} of {} ms", who,
+                                           Ms(time), Ms(verdict_.step));
   }
 
   const JobVerdict& verdict_;
@@ -106,13 +109,12 @@ std::vector<std::string> NamesOfCulprits(const JobVerdict& verdict) {
 void AddVerdictLines(const JobVerdict& verdict, ScreenLines& lines) {
   if (!verdict.judged || verdict.step <= 0) return;
   if (verdict.culprits.empty()) {
-    lines.emplace_back("no rank holds up the others by 1 % of the step");
+    lines.emplace_back(Say("no rank holds up the others by 1 % of the step"));
     return;
   }
   const std::size_t shown = std::min(kShownCulprits, verdict.culprits.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    for (std::string& line : Wrapped(CulpritText(verdict, verdict.culprits[i]), 2))
-      lines.emplace_back(std::move(line));
+    AddSentence(CulpritText(verdict, verdict.culprits[i]), lines);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 
 namespace mpa {
 
@@ -21,14 +22,16 @@ CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInst
       known.push_back(instance);
   }
   if (!uneven.empty()) {
-    report.notes.push_back(fmt::format(
-        "{} {} left out: the ranks ran {} a different number of times, so it is not known which"
-        " runs belong together; choose a step with --step_id",
-        uneven.size(), uneven.size() == 1 ? "collective is" : "collectives are",
-        uneven.size() == 1 ? "it" : "them"));
+    report.notes.push_back(
+        uneven.size() == 1
+            ? Say("1 collective is left out: the ranks ran it a different number of times, so it is"
+                  " not known which runs belong together; choose a step with --step_id")
+            : Say("{} collectives are left out: the ranks ran them a different number of times, so"
+                  " it is not known which runs belong together; choose a step with --step_id",
+                  uneven.size()));
   } else if (known.empty()) {
     Fail(ErrorKind::kInput, "{}: the captures hold no collectives; no files written; {}", recipe,
-         on_gpu ? "no kernel of NCCL ran" : "collect with profiler_level=Level1");
+         Translated(on_gpu ? "no kernel of NCCL ran" : "collect with profiler_level=Level1"));
   }
   return known;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -19,7 +20,7 @@
 namespace mpa {
 
 std::string NoDeviceWorkNote(RankId rank) {
-  return fmt::format(
+  return Say(
       "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU,"
       " or CUDA on a GPU",
       RankName(rank));
@@ -31,8 +32,7 @@ void AddEarlierTimeLine(const std::vector<EarlierTime>& of_ranks, ScreenLines& l
   lines.push_back(EarlierTimeText(*most));
   const auto affected =
       std::ranges::count_if(of_ranks, [](const EarlierTime& earlier) { return earlier.time > 0; });
-  if (affected > 1)
-    lines.push_back(fmt::format("  on {}, that is the longest", Counted(affected, "rank")));
+  if (affected > 1) lines.push_back(Say("  on {}, that is the longest", Counted(affected, "rank")));
 }
 
 ScreenList SpreadList(std::vector<ScreenColumn> front, ScreenColumn value) {
@@ -61,9 +61,9 @@ void OutlierLines::Add(std::string_view what, const std::vector<RankValue>& valu
                                       : std::numeric_limits<double>::infinity();
     outliers_.push_back(
         {outlier.rank, std::abs(change),
-         fmt::format("{}: {} instead of {}{}", ShortenName(Printable(what), NameColumns(20)),
-                     text(outlier.value), text(median),
-                     median != 0 ? fmt::format(" ({:+.1f} %)", 100 * change) : "")});
+         Say("{}: {} instead of {}{}", ShortenName(Printable(what), NameColumns(20)),
+             text(outlier.value), text(median),
+             median != 0 ? fmt::format(" ({:+.1f} %)", 100 * change) : "")});
   }
 }
 
@@ -80,8 +80,7 @@ void OutlierLines::AppendTo(ScreenLines& lines) const {
   }
   StableSort(farthest, std::greater(), &Outlier::distance);
   for (std::size_t i = 0; i < std::min(kMax, farthest.size()); ++i) {
-    lines.push_back(
-        fmt::format("stands out: {}, {}", RankText(farthest[i].rank), farthest[i].text));
+    lines.push_back(Say("stands out: {}, {}", RankText(farthest[i].rank), farthest[i].text));
   }
   AddMoreLine(farthest.size(), kMax, "rank", lines);
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -143,9 +144,9 @@ LinkSpeedsOfJob FindSlowLinks(const std::vector<RankLinks>& ranks) {
 }
 
 std::string SlowLinkText(const SlowLink& link) {
-  return fmt::format("rank {} to {} ({}) {:.1f} GB/s, the others {:.1f}; costs {:.3f} ms a step",
-                     RankName(link.low), RankName(link.high), Printable(link.kind), link.speed,
-                     link.usual, InMs(link.cost));
+  return Say("rank {} to {} ({}) {:.1f} GB/s, the others {:.1f}; costs {:.3f} ms a step",
+             RankName(link.low), RankName(link.high), Printable(link.kind), link.speed, link.usual,
+             InMs(link.cost));
 }
 
 }  // namespace mpa

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -96,34 +98,38 @@ bool IsSpread(const ChangeNode& node, const Parts& names) {
 
 std::string SpreadText(const ChangeNode& node, std::size_t count) {
   const std::string& kind = node.children.front().kind;
-  return fmt::format("spread over {} {}", count,
-                     kind == "kernel"       ? "kinds of kernels"
-                     : kind == "collective" ? "kinds of communication"
-                                            : "causes");
+  if (kind == "kernel") return Say("spread over {} kinds of kernels", count);
+  return kind == "collective" ? Say("spread over {} kinds of communication", count)
+                              : Say("spread over {} causes", count);
 }
+
+std::string ShownName(const ChangeNode& node) { return std::string(Translated(node.name)); }
 
 // "free time (scalar reads: aten::item at train.py:90 +5.000 ms)"
 std::string WithCause(const ChangeNode& node) {
-  if (node.cause.empty()) return node.name;
-  if (!node.name.ends_with(')')) return fmt::format("{} ({})", node.name, node.cause);
-  return fmt::format("{}: {})", std::string_view(node.name).substr(0, node.name.size() - 1),
-                     node.cause);
+  const std::string name = ShownName(node);
+  if (node.cause.empty()) return name;
+  const std::string_view close = Translated(")");
+  if (!name.ends_with(close)) return Say("{} ({})", name, node.cause);
+  return Say("{}: {})", name.substr(0, name.size() - close.size()), node.cause);
 }
 
 std::string CountText(const ChangeNode& node) {
   const auto kernels = [](std::int64_t count) { return Counted(count, "kernel"); };
-  if (node.base_count == 0) return kernels(node.comparison_count) + ", new";
-  if (node.comparison_count == 0) return kernels(node.base_count) + ", gone";
-  const std::string before = node.base_count == node.comparison_count
-                                 ? ""
-                                 : fmt::format(" instead of {}", node.base_count);
+  if (node.base_count == 0) return Say("{}, new", kernels(node.comparison_count));
+  if (node.comparison_count == 0) return Say("{}, gone", kernels(node.base_count));
   const std::string growth = GrowthOf(node.base, node.comparison);
-  return kernels(node.comparison_count) + before + (growth.empty() ? "" : ", " + growth);
+  const std::string counted =
+      node.base_count == node.comparison_count
+          ? kernels(node.comparison_count)
+          : Say("{} instead of {}", kernels(node.comparison_count), node.base_count);
+  return growth.empty() ? counted : Say("{}, {}", counted, growth);
 }
 
 std::string DetailOf(const ChangeNode& node) {
   if (node.kind == "kernel" && node.base_count + node.comparison_count > 0) return CountText(node);
-  return node.base == 0 && node.comparison > 0 ? "new" : GrowthOf(node.base, node.comparison);
+  return node.base == 0 && node.comparison > 0 ? std::string(Translated("new"))
+                                               : GrowthOf(node.base, node.comparison);
 }
 
 class Summary {
@@ -171,9 +177,12 @@ class Summary {
     }
     const std::size_t smaller = parts.changed - shown;
     if (smaller > 0 && (sum != 0 || shows(shown))) {
-      lines_.push_back({level, sum, "in " + Counted(smaller, "smaller change"), "", ""});
+      lines_.push_back(
+          {level, sum,
+           smaller == 1 ? Say("in 1 smaller change") : Say("in {} smaller changes", smaller), "",
+           ""});
     } else if (sum != 0) {  // they are all shown
-      lines_.push_back({level, sum, "by rounding", "", ""});
+      lines_.push_back({level, sum, std::string(Translated("by rounding")), "", ""});
     }
   }
 
@@ -181,12 +190,13 @@ class Summary {
     const Parts names = NamesIn(part);
     if (names.changed == 1 && names.named.size() == 1) {  // one line says it all
       const ChangeNode& only = *names.named.front();
-      lines_.push_back({level, rounded, only.name, DetailOf(only), WithCause(only)});
+      lines_.push_back({level, rounded, ShownName(only), DetailOf(only), WithCause(only)});
       return;
     }
     const bool spread = !Explain(names, part.Change()) && IsSpread(part, names);
     lines_.push_back({level, rounded,
-                      spread ? part.name + " " + SpreadText(part, names.changed) : part.name,
+                      spread ? ShownName(part) + " " + SpreadText(part, names.changed)
+                             : ShownName(part),
                       DetailOf(part), ""});
     if (explained && !part.children.empty()) Add(part, rounded, level + 1);
   }
@@ -206,25 +216,26 @@ void CollectCauses(const ChangeNode& node, std::string_view name, std::vector<Ca
   if (node.is_noise || node.Change() == 0 || node.kind == kRemainder) return;
   if (node.children.empty()) {
     ChangeNode named = node;
-    named.name = ShortenMiddle(node.name, kMaxNameLength);
+    named.name = ShortenMiddle(ShownName(node), kMaxNameLength);
     causes.push_back({&node, named.name, WithCause(named)});
     return;
   }
   const Parts names = NamesIn(node);
   const bool explained = Explain(names, node.Change()), spread = IsSpread(node, names);
   if (!explained && HasLevels(node)) {
-    for (const ChangeNode& child : node.children) CollectCauses(child, child.name, causes);
+    for (const ChangeNode& child : node.children) CollectCauses(child, ShownName(child), causes);
   } else if (explained || (name.empty() && !spread)) {
     for (std::size_t i = 0; i < std::min(names.named.size(), kMaxNames); ++i) {
-      CollectCauses(*names.named[i], names.named[i]->name, causes);
+      CollectCauses(*names.named[i], ShownName(*names.named[i]), causes);
     }
   } else {
     const std::string text = spread ? SpreadText(node, names.changed) : "";
     const std::string_view blank = name.empty() || text.empty() ? "" : " ";
     const std::string growth = GrowthOf(node.base, node.comparison);
     causes.push_back({&node, std::string(name.empty() ? text : name),
-                      fmt::format("{}{}{}{}", name, blank, text,
-                                  growth.empty() ? "" : fmt::format(" ({})", growth))});
+                      growth.empty()
+                          ? fmt::format("{}{}{}", name, blank, text)
+                          : Say("{} ({})", fmt::format("{}{}{}", name, blank, text), growth)});
   }
 }
 
@@ -286,7 +297,7 @@ std::string GrowthText(TimeNs base, TimeNs comparison) {
 
 std::string GrowthOf(TimeNs base, TimeNs comparison) {
   if (base <= 0) return "";
-  return comparison == 0 ? "gone" : GrowthText(base, comparison) + " %";
+  return comparison == 0 ? std::string(Translated("gone")) : GrowthText(base, comparison) + " %";
 }
 
 std::vector<ChangeLine> SummariseChange(const ChangeNode& whole, const AmountScale& scale) {
@@ -304,16 +315,17 @@ std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const
     const std::string before =
         fmt::format("{:{}}{} {} ", "", 2 * line.level, scale.Signed(line.rounded), scale.unit());
     // One pair of brackets is enough.
-    const bool bracketed = line.name.ends_with(')') || line.with_cause.ends_with(')');
+    const std::string_view close = Translated(")");
+    const bool bracketed = line.name.ends_with(close) || line.with_cause.ends_with(close);
     const std::string behind = line.detail.empty() ? ""
-                               : bracketed         ? ", " + line.detail
-                                                   : fmt::format(" ({})", line.detail);
-    const std::size_t taken = before.size() + behind.size();
+                               : bracketed         ? Say(", {}", line.detail)
+                                                   : Say(" ({})", line.detail);
+    const std::size_t taken = before.size() + ColumnsOf(behind);
     const std::size_t left = width > taken + kMin ? width - taken : kMin;
     const std::string with_cause = Printable(line.with_cause);
-    const bool fits = !with_cause.empty() && CountCharacters(with_cause) <= left;
-    texts.push_back(before + (fits ? with_cause : ShortenMiddle(Printable(line.name), left)) +
-                    behind);
+    const bool fits = !with_cause.empty() && ColumnsOf(with_cause) <= left;
+    const std::string name = CutEnd(ShortenMiddle(Printable(line.name), left), left);
+    texts.push_back(before + (fits ? with_cause : name) + behind);
   }
   return texts;
 }
@@ -350,7 +362,7 @@ std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std:
       add(amount, name_of(causes[i]));
       rest -= amount;
     }
-    if (with_rest && std::abs(rest) >= least_rest) add(rest, "other");
+    if (with_rest && std::abs(rest) >= least_rest) add(rest, std::string(Translated("other")));
     return text;
   };
   constexpr std::size_t kWidths[] = {kMaxNameLength, 32, 24, 20, 16};
@@ -363,7 +375,7 @@ std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std:
             count, [most](const Cause& cause) { return ShortCause(cause.name, most); }, with_rest));
       }
       for (std::string& text : texts) {
-        if (CountCharacters(text) <= width) return std::move(text);
+        if (ColumnsOf(text) <= width) return std::move(text);
       }
     }
   }

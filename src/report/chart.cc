@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpa/base/enum_name.h"
+#include "mpa/base/language.h"
 #include "mpa/report/change_tree.h"
 #include "mpa/report/gate_report.h"
 
@@ -115,25 +116,25 @@ PageChart ChangeChart(const ChangeNode& whole) {
   constexpr std::size_t kMaxChanges = 12;
   PageChart chart{
       .kind = PageChart::Kind::kWaterfall,
-      .title = fmt::format("What changed, {}: from the base to the comparison", whole.name),
+      .title = Say("What changed, {}: from the base to the comparison", Translated(whole.name)),
       .unit = "ms",
-      .label = "part"};
-  PageSeries changes{.name = "time"};
+      .label = std::string(Translated("part"))};
+  PageSeries changes{.name = std::string(Translated("time"))};
   const auto add = [&](std::string label, TimeNs time) {
     chart.labels.push_back(std::move(label));
     changes.values.push_back(InMs(time));
   };
   std::vector<ChangeNode> categories = CategoriesOf(whole);
   std::erase_if(categories, [](const ChangeNode& category) { return category.Change() == 0; });
-  add("base", whole.base);
+  add(std::string(Translated("base")), whole.base);
   TimeNs left = whole.Change();
   for (std::size_t i = 0; i < std::min(categories.size(), kMaxChanges); ++i) {
     if (categories[i].kind == kRemainder) continue;
-    add(categories[i].name, categories[i].Change());
+    add(std::string(Translated(categories[i].name)), categories[i].Change());
     left -= categories[i].Change();
   }
-  if (left != 0) add("everything else", left);
-  add("comparison", whole.comparison);
+  if (left != 0) add(std::string(Translated("everything else")), left);
+  add(std::string(Translated("comparison")), whole.comparison);
   chart.series.push_back(std::move(changes));
   return chart;
 }
@@ -153,12 +154,14 @@ std::optional<double> PercentOf(const std::string& limit) {
 
 PageChart RunsChart(const GateReport& gate) {
   PageChart chart{.kind = PageChart::Kind::kDots,
-                  .title = "The runs of each metric, in percent of the base's median",
+                  .title = std::string(
+                      Translated("The runs of each metric, in percent of the base's median")),
                   .unit = "%",
-                  .label = "metric",
-                  .limit = "the limit is",
-                  .band = "noise of the runs"};
-  PageSeries base{.name = "base", .tint = Tint::kBase}, comparison{.name = "comparison"};
+                  .label = std::string(Translated("metric")),
+                  .limit = std::string(Translated("the limit is")),
+                  .band = std::string(Translated("noise of the runs"))};
+  PageSeries base{.name = std::string(Translated("base")), .tint = Tint::kBase},
+      comparison{.name = std::string(Translated("comparison"))};
   for (const GateMetric& metric : gate.metrics) {
     if (metric.base <= 0 || metric.comparison_runs.empty()) continue;
     const auto whole = static_cast<double>(metric.base);

@@ -60,11 +60,6 @@ double GrowthRatio(double base, double comparison) {
   return comparison / base;
 }
 
-std::string_view NameOf(Tint tint) {
-  return EnumName<Tint::kBase>(
-      tint, {"", "compute", "wait", "transfer", "unsplit", "copy", "free", "base"});
-}
-
 namespace {
 
 std::optional<double> NumberIn(const Row& row, std::size_t column) {

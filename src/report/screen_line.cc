@@ -173,18 +173,44 @@ std::vector<StatedNumber> ScreenLine::Numbers() const {
 
 std::vector<std::string> TextsOf(const ScreenLines& lines) { return {lines.begin(), lines.end()}; }
 
-std::string TakeFirstSentence(std::vector<std::string>& lines) {
-  if (lines.empty() || lines.front().starts_with(' ')) return {};
-  std::size_t end = 1;
-  std::string sentence = lines.front();
+void AddSentence(std::string_view sentence, ScreenLines& lines) {
+  for (std::string& line : Wrapped(sentence, 2)) lines.emplace_back(std::move(line));
+}
+
+namespace {
+
+std::string TakeSentence(std::size_t at, std::vector<std::string>& lines) {
+  if (at >= lines.size() || lines[at].starts_with(' ')) return {};
+  std::size_t end = at + 1;
+  std::string sentence = lines[at];
   for (; end < lines.size() && lines[end].starts_with("  "); ++end) {
     const std::string_view next = Trim(lines[end]);
-    const std::string_view word = next.substr(0, next.find(' '));
-    if (ColumnsOf(lines[end - 1]) + 1 + ColumnsOf(word) <= ScreenColumns()) break;
-    sentence += fmt::format(" {}", next);
+    // As Wrapped() breaks lines: at blanks and beside wide characters.
+    const std::vector<std::string> joined = Wrapped(fmt::format("{} {}", lines[end - 1], next), 2);
+    if (joined.size() < 2 || joined.front() != lines[end - 1]) break;
+    const bool at_blank = static_cast<signed char>(next.front()) >= 0;
+    sentence += fmt::format("{}{}", at_blank ? " " : "", next);
   }
-  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(end));
+  const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(at);
+  lines.erase(begin, lines.begin() + static_cast<std::ptrdiff_t>(end));
   return sentence;
+}
+
+}  // namespace
+
+std::vector<std::string> TakeVerdicts(std::vector<std::string>& lines) {
+  std::vector<std::string> verdicts;
+  const bool of_groups = !lines.empty() && lines.front().ends_with(':');
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    const bool begins = at == 0 || lines[at - 1].empty();
+    if (!begins || (of_groups && !lines[at].ends_with(':'))) continue;
+    const std::string group = of_groups ? lines[at] + " " : "";
+    if (const std::string sentence = TakeSentence(of_groups ? at + 1 : at, lines);
+        !sentence.empty())
+      verdicts.push_back(group + sentence);
+    if (!of_groups) break;
+  }
+  return verdicts;
 }
 
 ScreenLines ScreenLinesOf(const std::vector<std::string>& texts) {

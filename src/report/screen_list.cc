@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 
 namespace mpa {
@@ -100,7 +101,8 @@ ScreenColumn ScreenAmount(std::string_view header, std::size_t width, const Amou
 
 ScreenLine ScreenList::Heading() const {
   std::vector<Cell> headers;
-  for (const ScreenColumn& column : columns_) headers.emplace_back(column.header);
+  for (const ScreenColumn& column : columns_)
+    headers.emplace_back(std::string(Translated(column.header)));
   return {TextOf(headers), {}};
 }
 

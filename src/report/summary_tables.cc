@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/time.h"
 
 namespace mpa {
@@ -18,7 +19,8 @@ Sheet EmptyTable(std::string title, const char* first, const char* share) {
   Sheet table;
   table.name = std::move(title);
   const auto add = [&](const char* name, Format format, double width) -> Column& {
-    return table.columns.emplace_back(Column{.name = name, .format = format, .width = width});
+    return table.columns.emplace_back(
+        Column{.name = std::string(Translated(name)), .format = format, .width = width});
   };
   add(first, Format::kText, 44);
   add("Base (ms)", Format::kDecimals3, 18).side = Side::kBase;
@@ -34,8 +36,10 @@ void AddRow(const ChangeNode& part, const ChangeNode& whole, Sheet& table) {
   const auto share = [](TimeNs time, TimeNs of) {
     return of > 0 ? Cell(static_cast<double>(time) / static_cast<double>(of)) : Cell();
   };
-  Row row{{part.name, InMs(part.base), InMs(part.comparison), InMs(part.Change())}};
-  row.cells.push_back(part.base == 0 && part.comparison > 0 ? Cell("new")
+  Row row{{std::string(Translated(part.name)), InMs(part.base), InMs(part.comparison),
+           InMs(part.Change())}};
+  row.cells.push_back(part.base == 0 && part.comparison > 0
+                          ? Cell(std::string(Translated("new")))
                                                             : share(part.Change(), part.base));
   row.cells.push_back(share(part.Change(), whole.base));
   table.rows.push_back(std::move(row));
@@ -103,7 +107,8 @@ std::optional<RowPlace> PlaceInChangeSheet(const ChangeNode& whole, const Change
 SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
                                  const PlaceOfChange& place_of) {
   SummaryTable largest{.table =
-                           EmptyTable("The largest changes, " + whole.name, "What changed", share)};
+                           EmptyTable(Say("The largest changes, {}", Translated(whole.name)),
+                                                "What changed", share)};
   for (const ChangeNode& category : CategoriesOf(whole)) {
     if (largest.table.rows.size() == kMaxSummaryRows) break;
     if (category.kind == kRemainder || category.is_noise || category.Change() == 0) continue;
@@ -111,13 +116,14 @@ SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
     largest.links.push_back(place_of(category));
   }
   largest.table.least_change = kPartThatMatters * InMs(whole.base);
-  largest.chart = "The largest changes (ms)";
+  largest.chart = Translated("The largest changes (ms)");
   largest.charted = {kDifference};
   return largest;
 }
 
 SummaryTable PartsTable(const ChangeNode& whole, const PlaceOfChange& place_of) {
-  SummaryTable parts{.table = EmptyTable("The parts, " + whole.name, "Part", "Of the step")};
+  SummaryTable parts{.table = EmptyTable(Say("The parts, {}", Translated(whole.name)), "Part",
+                                              "Of the step")};
   for (const ChangeNode& part : whole.children) {
     if (part.base == 0 && part.comparison == 0) continue;
     AddRow(part, whole, parts.table);
@@ -129,7 +135,7 @@ SummaryTable PartsTable(const ChangeNode& whole, const PlaceOfChange& place_of) 
   parts.links.emplace_back();
   parts.last_is_sum = true;
   parts.table.least_change = kPartThatMatters * InMs(whole.base);
-  parts.chart = "The parts: base and comparison (ms)";
+  parts.chart = Translated("The parts: base and comparison (ms)");
   parts.charted = {kBase, kComparison};
   return parts;
 }

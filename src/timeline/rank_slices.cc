@@ -15,6 +15,8 @@
 #include "mpa/base/error.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
+#include "mpa/measure/kernel_class.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_bounds.h"
 
@@ -246,7 +248,17 @@ class SliceMaker {
             Text(kernels.op_type[row]),
             Text(kernels.shapes[row]),
             0,
-            0};
+            0,
+            TintOfKernel(row)};
+  }
+
+  // Captures list pieces of collectives among the kernels.
+  Tint TintOfKernel(std::size_t row) const {
+    const Kernels& kernels = trace_.kernels;
+    const std::string_view name = trace_.strings.View(kernels.name[row]);
+    const bool communicates =
+        IsHcclKernel(trace_.strings.View(kernels.core[row]), name) || IsCommunicationKernel(name);
+    return communicates ? Tint::kUnsplit : Tint::kCompute;
   }
 
   void AddDevice() {
@@ -254,6 +266,7 @@ class SliceMaker {
     const Kernels& kernels = trace_.kernels;
     KernelsOfTasks of_tasks(kernels);
     const std::vector<bool> around = TasksAroundOthers(tasks);
+    const std::vector<std::size_t> copies = MemoryCopies(trace_);
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       const auto kernel = of_tasks.Take(tasks, i);
       if (!kernel && (around[i] || ranges_.contains({tasks.start[i], tasks.dur[i]}))) continue;
@@ -264,10 +277,12 @@ class SliceMaker {
         slice.name = named.name;
         slice.type = named.type;
         slice.shapes = named.shapes;
+        slice.tint = named.tint;
         if (link < 0) link = kernels.link[*kernel];
       } else {
         slice.name = Text(tasks.name[i] != StringId::kEmpty ? tasks.name[i] : tasks.type[i]);
         slice.type = Text(tasks.type[i]);
+        if (std::ranges::binary_search(copies, i)) slice.tint = Tint::kCopy;
       }
       AddLaunched(Add(Stream(tasks.stream[i]), slice), link);
     }
@@ -292,9 +307,10 @@ class SliceMaker {
     for (std::size_t i = 0; i < runs.Size(); ++i) {
       const std::uint32_t track =
           Track(TrackKind::kGroup, runs.group[i], [&] { return GroupName(runs.group[i]); });
-      const std::uint32_t slice =
-          Add(track,
-              {OfDevice(runs.start[i]), OfDevice(runs.start[i] + runs.dur[i]), Text(runs.name[i])});
+      const std::uint32_t slice = Add(track, {.start = OfDevice(runs.start[i]),
+                                              .end = OfDevice(runs.start[i] + runs.dur[i]),
+                                              .name = Text(runs.name[i]),
+                                              .tint = Tint::kUnsplit});
       AddLaunched(slice, runs.link[i]);
     }
   }

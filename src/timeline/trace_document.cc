@@ -14,6 +14,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/packed_file.h"
+#include "mpa/report/palette.h"
 
 namespace mpa {
 namespace {
@@ -146,8 +147,8 @@ class TraceWriter {
   void AddMark(std::int64_t process, std::size_t thread, const TraceMark& mark) {
     ++counts_.marks;
     Next();
-    Put(R"({{"ph":"i","s":"t","cat":"finding","name":{},"pid":{},"tid":{},"ts":{},"args":{{)",
-        Quoted(mark.name), process, thread, At(mark.time));
+    Put(R"({{"ph":"i","s":"t","cat":"finding","cname":"{}","name":{},"pid":{},"tid":{},"ts":{},"args":{{)",
+        TraceColourOf(Tint::kWorse), Quoted(mark.name), process, thread, At(mark.time));
     const char* comma = "";
     for (const auto& [name, value] : mark.details) {
       Put("{}{}:{}", comma, Quoted(name), Quoted(value));
@@ -167,6 +168,8 @@ class TraceWriter {
       Put(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{})",
           CategoryOf(rank.tracks[slice.track].kind), texts[slice.name], process,
           thread[slice.track], At(slice.start), InUsText(slice.end - slice.start));
+      if (const std::string_view colour = TraceColourOf(slice.tint); !colour.empty())
+        Put(R"(,"cname":"{}")", colour);
       PutDetails(slice, texts);
       Put("}}");
     }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/utf8.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {
@@ -13,7 +13,7 @@ namespace {
 
 // An odd blank goes to the right of texts of odd length, else to the left.
 std::string Centered(const std::string& text, std::size_t width) {
-  const std::size_t length = CountCharacters(text);
+  const std::size_t length = ColumnsOf(text);
   const std::size_t surplus = width - length;
   const std::size_t left = surplus / 2 + (surplus % 2 == 1 && length % 2 == 0 ? 1 : 0);
   return std::string(left, ' ') + text + std::string(surplus - left, ' ');
@@ -34,7 +34,7 @@ std::string PlainLine(const std::vector<std::string>& cells,
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string text = Printable(cells[i]);
-    const std::string blanks(widths[i] - CountCharacters(text), ' ');
+    const std::string blanks(widths[i] - ColumnsOf(text), ' ');
     line += i == 0 ? text + blanks : "  " + blanks + text;
   }
   line.erase(line.find_last_not_of(' ') + 1);
@@ -44,12 +44,12 @@ std::string PlainLine(const std::vector<std::string>& cells,
 std::vector<std::size_t> WidthsOf(const ScreenTable& table) {
   std::vector<std::size_t> widths;
   for (const std::string& header : table.headers) {
-    widths.push_back(CountCharacters(Printable(header)));
+    widths.push_back(ColumnsOf(Printable(header)));
   }
   for (const auto& row : table.rows) {
     if (table.plain && row.size() == 1) continue;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], CountCharacters(Printable(row[i])));
+      widths[i] = std::max(widths[i], ColumnsOf(Printable(row[i])));
     }
   }
   return widths;
@@ -72,7 +72,7 @@ std::string BorderedTable(const ScreenTable& table, const std::vector<std::size_
   const std::size_t inner = rule.size() - 3;  // without the corners and the newline
   const std::string title = ' ' + Printable(table.title) + ' ';
   std::string text = '+' + std::string(inner, '-') + "+\n";
-  text += '|' + Centered(title, std::max(inner, CountCharacters(title))) + "|\n";
+  text += '|' + Centered(title, std::max(inner, ColumnsOf(title))) + "|\n";
   text += rule + BorderedLine(table.headers, widths) + rule;
   for (const auto& row : table.rows) text += BorderedLine(row, widths);
   return text + rule;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "markup_text.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/writers/writers.h"
@@ -56,7 +57,7 @@ std::vector<Case> CasesOf(const GateReport& report) {
     if (report.partial) {
       // Missing input can hide growth or fake it, so no metric passes and none fails.
       test.outcome = "skipped";
-      test.message = "judged on partial data: " + metric.line;
+      test.message = Say("judged on partial data: {}", metric.line);
     } else if (metric.verdict == GateVerdict::kRegression) {
       // Warnings must not fail the job.
       test.outcome = fails ? "failure" : "skipped";
@@ -76,7 +77,8 @@ std::vector<Case> CasesOf(const GateReport& report) {
   }
   if (report.partial) {
     cases.push_back({"complete_input", "error",
-                     "judged on partial data: parts of the input were broken and left out",
+                     std::string(Translated(
+                         "judged on partial data: parts of the input were broken and left out")),
                      fmt::format("{}", fmt::join(report.notes, "\n"))});
   }
   return cases;

@@ -13,6 +13,7 @@
 
 #include "markup_text.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/writers/writers.h"
 
@@ -96,7 +97,7 @@ void AddTable(const std::vector<Header>& headers, const std::vector<std::vector<
     for (const std::size_t i : shown) text += fmt::format(" {} |", cell(i));
     document.Add(text);
   };
-  line([&](std::size_t i) { return headers[i].title; });
+  line([&](std::size_t i) { return Translated(headers[i].title); });
   line([&](std::size_t i) { return headers[i].right ? "---:" : "---"; });
   for (const auto& row : rows) line([&](std::size_t i) { return row[i]; });
 }
@@ -113,7 +114,8 @@ void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
       return measured ? AmountText(metric.quantity, value) : "";
     };
     rows.push_back(
-        {Name(metric.name), std::string(VerdictName(metric.verdict)), amount(metric.base),
+        {Name(metric.name), std::string(Translated(VerdictName(metric.verdict))),
+         amount(metric.base),
          amount(metric.comparison),
          percent && measured ? fmt::format("{:+.1f} %", *percent) : amount(metric.Change()),
          metric.limit,
@@ -125,7 +127,7 @@ void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
            rows, document);
 }
 
-void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Document& document) {
+void AddParts(std::string_view title, const std::vector<ChangeNode>& parts, Document& document) {
   const bool all_noise =
       std::ranges::all_of(parts, [](const ChangeNode& part) { return part.is_noise; });
   if (all_noise) return;
@@ -154,8 +156,9 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
     const std::string calls =
         part.base_count == part.comparison_count
             ? ""
-            : fmt::format("{} instead of {}", part.comparison_count, part.base_count);
-    rows.push_back({signed_amount(part.Change()), Name(part.name), amount(part.base),
+            : Say("{} instead of {}", part.comparison_count, part.base_count);
+    rows.push_back({signed_amount(part.Change()), Name(std::string(Translated(part.name))),
+                    amount(part.base),
                     amount(part.comparison), calls});
   }
   add_folded();
@@ -167,7 +170,7 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Do
 std::vector<ChangeNode> CausesWithPlaces(const GateReport& report) {
   std::vector<ChangeNode> causes = CategoriesOf(report.causes);
   for (ChangeNode& cause : causes) {
-    if (!cause.cause.empty()) cause.name += fmt::format(" ({})", cause.cause);
+    if (!cause.cause.empty()) cause.name = Say("{} ({})", cause.name, cause.cause);
   }
   return causes;
 }
@@ -183,11 +186,11 @@ void AddVerdict(std::string_view headline, Document& document) {
 
 void AddList(const char* title, const std::vector<std::string>& items, Document& document) {
   if (items.empty()) return;
-  document.Add(fmt::format("\n### {}\n", title));
+  document.Add(fmt::format("\n### {}\n", Translated(title)));
   for (std::size_t i = 0; i < items.size() && i < kMaxRows; ++i) {
     document.Add("- " + Name(items[i]));
   }
-  if (items.size() > kMaxRows) document.Add(fmt::format("- and {} more", items.size() - kMaxRows));
+  if (items.size() > kMaxRows) document.Add(Say("- and {} more", items.size() - kMaxRows));
 }
 
 }  // namespace
@@ -195,7 +198,10 @@ void AddList(const char* title, const std::vector<std::string>& items, Document&
 std::string FormatGateMarkdown(const GateReport& report) {
   Document document;
   AddVerdict(report.headline, document);
-  if (report.partial) document.Add("\nJudged on partial data: parts of the input were left out.");
+  if (report.partial) {
+    document.Add('\n' + std::string(Translated(
+                            "Judged on partial data: parts of the input were left out.")));
+  }
   AddMetrics(report.metrics, document);
   std::vector<std::string> open;
   for (const GateMetric& metric : report.metrics) {
@@ -212,7 +218,7 @@ std::string FormatGateMarkdown(const GateReport& report) {
       watched.push_back(metric.reason);
   }
   AddList("Besides the median", watched, document);
-  if (!report.hint.empty()) document.Add("\nHint: " + report.hint);
+  if (!report.hint.empty()) document.Add('\n' + Say("Hint: {}", report.hint));
   std::vector<std::string> taken_off;
   if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));
   for (const GateMetric& metric : report.metrics) {
@@ -221,16 +227,17 @@ std::string FormatGateMarkdown(const GateReport& report) {
   AddList("Left out or subtracted", taken_off, document);
   std::vector<std::string> mismatches;
   for (const GateMismatch& mismatch : report.mismatches) {
-    mismatches.push_back(fmt::format("{}: {} / {}{}", mismatch.field, mismatch.base,
-                                     mismatch.comparison, mismatch.allowed ? " (allowed)" : ""));
+    std::string text =
+        fmt::format("{}: {} / {}", mismatch.field, mismatch.base, mismatch.comparison);
+    mismatches.push_back(mismatch.allowed ? Say("{} (allowed)", text) : std::move(text));
   }
   AddList("Collected differently", mismatches, document);
   if (!report.causes.children.empty())
-    AddParts("What changed it, over all ranks", CausesWithPlaces(report), document);
-  AddParts(fmt::format("What the difference of {} is made of", report.change.name),
+    AddParts(Translated("What changed it, over all ranks"), CausesWithPlaces(report), document);
+  AddParts(Say("What the difference of {} is made of", Translated(report.change.name)),
            CategoriesOf(report.change), document);
-  AddParts("On the host while free time grew", report.host_calls, document);
-  AddParts("Device time by operator that launched it", report.operators, document);
+  AddParts(Translated("On the host while free time grew"), report.host_calls, document);
+  AddParts(Translated("Device time by operator that launched it"), report.operators, document);
   AddList("Only in the comparison", report.added, document);
   AddList("Only in the base", report.removed, document);
   AddList("Notes", report.notes, document);

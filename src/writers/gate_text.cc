@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/writers/writers.h"
 
@@ -21,7 +22,7 @@ std::string SinceOldest(const GateMetric& metric, std::int64_t anchor) {
                               ? fmt::format("{:+.1f} %", 100.0 * static_cast<double>(change) /
                                                              static_cast<double>(anchor))
                               : AmountText(metric.quantity, change);
-  return fmt::format("since the oldest baseline, {}: {}", AmountText(metric.quantity, anchor), far);
+  return Say("since the oldest baseline, {}: {}", AmountText(metric.quantity, anchor), far);
 }
 
 // What the headline says is not said again. What did not pass comes first.
@@ -98,8 +99,10 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts,
   std::size_t count = 0;
   const auto add_folded = [&] {
     if (const std::int64_t rounded = scale.Rounded(std::exchange(folded, 0)); rounded != 0) {
-      lines.push_back(fmt::format("  {:>10} {} in {}", scale.Signed(rounded), scale.unit(),
-                                  Counted(count, "smaller change")));
+      const std::string_view form =
+          count == 1 ? "  {:>10} {} in {} smaller change" : "  {:>10} {} in {} smaller changes";
+      lines.push_back(fmt::format(fmt::runtime(Translated(form)), scale.Signed(rounded),
+                                  scale.unit(), count));
     }
     count = 0;
   };
@@ -110,23 +113,22 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts,
       ++count;
       continue;
     }
-    std::string calls;
-    if (part.base_count != part.comparison_count) {
-      calls = fmt::format(" ({} calls instead of {})", part.comparison_count, part.base_count);
-    }
-    lines.push_back(fmt::format("  {:>10} {} {}{}", scale.Signed(scale.Rounded(part.Change())),
-                                scale.unit(), part.name, calls));
+    std::string name(Translated(part.name));
+    if (part.base_count != part.comparison_count)
+      name = Say("{} ({} calls instead of {})", name, part.comparison_count, part.base_count);
+    lines.push_back(fmt::format("  {:>10} {} {}", scale.Signed(scale.Rounded(part.Change())),
+                                scale.unit(), name));
   }
   add_folded();
 }
 
-void AddNames(const char* title, const std::vector<std::string>& names,
+void AddNames(std::string_view title, const std::vector<std::string>& names,
               std::vector<std::string>& lines) {
   if (names.empty()) return;
   const auto shown = static_cast<std::ptrdiff_t>(std::min(names.size(), kShownParts));
-  lines.push_back(fmt::format(
-      "{}: {}{}", title, fmt::join(names.begin(), names.begin() + shown, ", "),
-      names.size() > kShownParts ? fmt::format(" and {} more", names.size() - kShownParts) : ""));
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (names.size() > kShownParts) text = Say("{} and {} more", text, names.size() - kShownParts);
+  lines.push_back(fmt::format("{}: {}", title, text));
 }
 
 }  // namespace
@@ -135,39 +137,43 @@ std::vector<std::string> FormatGateText(const GateReport& report, bool brief, st
   std::vector<std::string> lines;
   AddHeadline(report, brief, lines);
   if (report.partial) {
-    lines.emplace_back("judged on partial data: parts of the input were broken and left out");
+    lines.emplace_back(
+        Translated("judged on partial data: parts of the input were broken and left out"));
   }
   const bool low = std::ranges::any_of(
       report.metrics, [](const GateMetric& metric) { return metric.low_confidence; });
   if (low) {
-    lines.emplace_back(
+    lines.emplace_back(Translated(
         "low confidence: three runs a side or more (-d and -bp given three times each) distinguish"
-        " chance from change");
+        " chance from change"));
   }
   if (report.warmup) lines.push_back(WarmupText(*report.warmup));
   if (!report.hint.empty()) lines.push_back(report.hint);
   for (const GateMismatch& mismatch : report.mismatches) {
     if (!mismatch.allowed) continue;
-    lines.push_back(fmt::format("allowed to differ: {} ({} / {})", mismatch.field, mismatch.base,
-                                mismatch.comparison));
+    lines.push_back(Say("allowed to differ: {} ({} / {})", mismatch.field, mismatch.base,
+                        mismatch.comparison));
   }
   AddMetrics(report, lines);
   if (std::string settings = SettingsLine(report.settings); !settings.empty())
     lines.push_back(std::move(settings));
   const bool of_job = !report.causes.children.empty();
-  AddChange(report.causes, "what changed it, over all ranks:", width, lines);
+  AddChange(report.causes, std::string(Translated("what changed it, over all ranks:")), width,
+            lines);
+  const std::string_view name = Translated(report.change.name);
   AddChange(report.change,
-            fmt::format("what the difference of {} is made of{}:", report.change.name,
-                        of_job ? " on the rank that decides" : ""),
+            of_job ? Say("what the difference of {} is made of on the rank that decides:", name)
+                   : Say("what the difference of {} is made of:", name),
             width, lines);
-  AddParts("on the host while free time grew:", report.host_calls, lines);
+  AddParts(std::string(Translated("on the host while free time grew:")), report.host_calls, lines);
   // The device time explains no other quantity.
   if (const GateMetric* leading = report.Leading();
       leading != nullptr && leading->quantity == Quantity::kTime) {
-    AddParts("device time by operator that launched it:", report.operators, lines);
+    AddParts(std::string(Translated("device time by operator that launched it:")),
+             report.operators, lines);
   }
-  AddNames("only in the comparison", report.added, lines);
-  AddNames("only in the base", report.removed, lines);
+  AddNames(Translated("only in the comparison"), report.added, lines);
+  AddNames(Translated("only in the base"), report.removed, lines);
   return lines;
 }
 

@@ -149,8 +149,7 @@ Page PageOf(const Report& report, std::string title) {
     page.sections.push_back(std::move(answer));
     screen.lines.clear();
   } else if (report.story.empty()) {
-    if (std::string verdict = TakeFirstSentence(screen.lines); !verdict.empty())
-      page.lead.push_back(std::move(verdict));
+    page.lead = TakeVerdicts(screen.lines);
   }
   if (!report.story.empty()) {
     PageSection changes{
@@ -192,20 +191,11 @@ Page PageOf(const Report& report, std::string title) {
   return page;
 }
 
-// "performance comparison result" of performance_comparison_result_20261127101826.html.
-std::string PageTitleOf(const std::filesystem::path& path) {
-  std::string title = std::filesystem::path(io::FinalName(path)).stem().string();
-  std::ranges::replace(title, '_', ' ');
-  const std::size_t word = title.find_last_not_of("0123456789 ");
-  if (word != std::string::npos && title.size() - word > 8) title.resize(word + 1);
-  return title;
-}
-
 }  // namespace
 
 void WriteHtmlFile(const Report& report, const std::filesystem::path& path) {
   io::TextFile file(path);
-  Page page = report.page ? *report.page : PageOf(report, PageTitleOf(path));
+  Page page = report.page ? *report.page : PageOf(report, TitleOfFile(path));
   if (page.facts.empty()) page.facts = report.facts;
   file.Write(FormatPage(page));
   file.Close();

@@ -54,7 +54,7 @@ std::vector<std::string> AllEscaped(std::vector<std::string> texts) {
 
 // The answer, and what stands below it on the screen.
 void PrintAnswer(std::vector<std::string> lines, std::FILE* stream) {
-  if (const std::string verdict = TakeFirstSentence(lines); !verdict.empty())
+  for (const std::string& verdict : TakeVerdicts(lines))
     Print(stream, "**{}**\n\n", EscapedMarkdown(verdict));
   if (lines.empty()) return;
   Print(stream, "```text\n");

@@ -25,6 +25,7 @@
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/palette.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {
@@ -118,7 +119,8 @@ std::string Word(std::string_view text) { return Quoted(Translated(text)); }
 std::string SeriesOf(const PageSeries& series) {
   std::string text =
       fmt::format("{{\"name\":{},\"values\":{}", Quoted(series.name), Numbers(series.values));
-  if (series.tint != Tint::kNone) text += fmt::format(",\"tint\":\"{}\"", NameOf(series.tint));
+  if (series.tint != Tint::kNone)
+    text += fmt::format(",\"tint\":\"{}\"", NameOf(series.tint, series.shade));
   if (series.is_line) text += ",\"line\":true";
   if (!series.dots.empty()) text += fmt::format(",\"dots\":{}", List(series.dots, Numbers));
   return text + '}';
@@ -189,7 +191,10 @@ std::string ChartOf(const PageChart& chart) {
   }
   if (chart.kind == kFlame) {
     text += fmt::format(",\"frames\":{}", List(chart.frames, [](const PageFrame& frame) {
-                          return fmt::format("[{},{}]", frame.parent, frame.label);
+                          const std::string tint = NameOf(frame.tint);
+                          return tint.empty() ? fmt::format("[{},{}]", frame.parent, frame.label)
+                                              : fmt::format("[{},{},\"{}\"]", frame.parent,
+                                                            frame.label, tint);
                         }));
   }
   text += ",\"series\":" + List(chart.series, SeriesOf);
@@ -285,7 +290,7 @@ class PageWriter {
     for (const PageSection& section : page_.sections) AddSection(section);
     Add("</main>\n");
     if (!data_.Empty()) AddScripts();
-    return writers::HtmlDocument(page_.title, embedded::kPageStyle, body_);
+    return writers::HtmlDocument(page_.title, PaletteStyle().append(embedded::kPageStyle), body_);
   }
 
  private:
@@ -348,9 +353,12 @@ class PageWriter {
     if (!card.facts.empty()) Add("<p>{}</p>\n", EscapedHtml(card.facts));
     if (!card.advice.empty()) Add("<p><b>&rarr; {}</b></p>\n", EscapedHtml(card.advice));
     AddTable(card.places);
-    if (!card.command.empty()) {
-      Add("<p class=\"dim\"><code>{}</code></p>\n", EscapedHtml(card.command));
+    if (card.around) {
+      Add("<details><summary>{}</summary><figure data-chart=\"{}\"></figure></details>\n",
+          EscapedHtml(card.around->title), data_.Add(*card.around));
     }
+    for (const std::string& command : card.commands)
+      Add("<p class=\"dim\"><code>{}</code></p>\n", EscapedHtml(command));
     Add("</article>\n");
   }
 

@@ -10,6 +10,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
+#include "mpa/io/output_file.h"
 
 namespace mpa::writers {
 namespace {
@@ -164,6 +165,14 @@ std::string WithThousands(std::string number) {
   const std::size_t to = std::min(number.find_first_not_of("0123456789", from), number.size());
   for (std::size_t i = to; i > from + 3; i -= 3) number.insert(i - 3, ",");
   return number;
+}
+
+std::string TitleOfFile(const std::filesystem::path& path) {
+  std::string title = std::filesystem::path(io::FinalName(path)).stem().string();
+  std::ranges::replace(title, '_', ' ');
+  const std::size_t word = title.find_last_not_of("0123456789 ");
+  if (word != std::string::npos && title.size() - word > 8) title.resize(word + 1);
+  return title;
 }
 
 Sheet NotesSheet(const std::vector<std::string>& notes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,10 @@ std::optional<std::string> CaptureOf(const Sheet& sheet, Side side);
 
 /// A decimal number with commas between thousands: "1,234.5".
 std::string WithThousands(std::string number);
+
+/// What a file is about: "performance comparison result" of
+/// performance_comparison_result_20261127101826.html.
+std::string TitleOfFile(const std::filesystem::path& path);
 
 /// The notes as a sheet.
 Sheet NotesSheet(const std::vector<std::string>& notes);

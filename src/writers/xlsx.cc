@@ -11,6 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/io/scratch_directory.h"
+#include "report_summary.h"
 #include "sheet_values.h"
 #include "xlsx_cells.h"
 #include "xlsx_layout.h"
@@ -60,7 +61,7 @@ void WriteHeaders(const Part& part, bool as_reference, CellWriter& cells) {
     worksheet_set_row(part.worksheet, row, HeaderHeight(sheet, widths), nullptr);
     const lxw_row_t last =
         part.last > part.first ? PlaceOf(part, part.last - 1) : HeaderRows(sheet) - 1;
-    MakeReadable(part.worksheet, sheet, {row, last});
+    MakeReadable(part.worksheet, sheet, widths, {row, last});
   } else if (sheet.look == Look::kList) {
     worksheet_set_row(part.worksheet, row, kListHeaderHeight, nullptr);
   }
@@ -110,8 +111,7 @@ void AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
     Part& part = parts.emplace_back(
         Part{sheet, styles_of_sheet, first, std::min(sheet.rows.size(), first + room), sheet.name});
     const std::string number = ++count > 1 ? fmt::format(" ({})", count) : "";
-    constexpr std::size_t kMaxNameLength = 31;  // that Excel takes
-    part.name = FitName(part.name, kMaxNameLength - number.size()) + number;
+    part.name = FitName(part.name, kMaxSheetName - number.size()) + number;
     if (workbook_validate_sheet_name(workbook, part.name.c_str()) != LXW_NO_ERROR) {
       Fail(ErrorKind::kInternal, "bad sheet name '{}'", part.name);
     }
@@ -180,9 +180,10 @@ std::vector<Block> BlocksOf(const std::vector<Part>& parts) {
 class WorkbookWriter {
  public:
   /// `streams`: rows go past the library.
-  WorkbookWriter(lxw_workbook* workbook, bool streams, bool as_reference,
+  WorkbookWriter(lxw_workbook* workbook, std::string title, bool streams, bool as_reference,
                  const WorkbookLimits& limits)
       : workbook_(workbook),
+        title_(std::move(title)),
         streams_(streams),
         as_reference_(as_reference),
         limits_(limits),
@@ -190,20 +191,22 @@ class WorkbookWriter {
 
   /// Writes the sheets of the report behind its summary; notes what had to be done to them.
   void Write(const Report& report, std::vector<std::string>& notes) {
-    if (!report.summary) {
+    const std::optional<WorkbookSummary> summary =
+        report.summary || as_reference_ ? report.summary : SummaryOf(report, title_);
+    if (!summary) {
       Write(report.sheets, notes);
       return;
     }
-    lxw_worksheet* first = workbook_add_worksheet(workbook_, report.summary->name.c_str());
+    lxw_worksheet* first = workbook_add_worksheet(workbook_, summary->name.c_str());
     if (first == nullptr) Fail(ErrorKind::kOutput, "no temporary file for the summary");
     rows_.emplace_back();  // the library has its rows
     const std::vector<Part> parts = Write(report.sheets, notes);
     WriteSummary(
-        report, workbook_, first, styles_, limits_,
+        *summary, report.facts, workbook_, first, styles_, limits_,
         [&](const RowPlace& place) -> std::optional<CellPlace> {
           for (const Part& part : parts) {
             if (part.sheet.name == place.sheet && place.row >= part.first && place.row < part.last)
-              return CellPlace{part.name, PlaceOf(part, place.row)};
+              return CellPlace{part.name, PlaceOf(part, place.row), Col(place.column)};
           }
           return std::nullopt;
         });
@@ -264,6 +267,7 @@ class WorkbookWriter {
   }
 
   lxw_workbook* workbook_;
+  std::string title_;  // of the summary, where the report has none
   bool streams_, as_reference_;
   const WorkbookLimits& limits_;
   Styles styles_;
@@ -309,7 +313,7 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   const std::filesystem::path closed = streams ? scratch.path() / "frame.xlsx" : path;
   lxw_workbook* workbook = workbook_new_opt(closed.c_str(), &options);
   if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
-  WorkbookWriter writer(workbook, streams, report.as_reference, limits);
+  WorkbookWriter writer(workbook, TitleOfFile(path), streams, report.as_reference, limits);
   try {
     WriteSheets(report, writer, notes);
     CheckRoom(directory);

@@ -17,6 +17,9 @@
 
 namespace mpa::writers {
 
+/// Of the cells of workbooks for people, in points.
+inline constexpr double kFontSize = 10;
+
 /// The cell styles of a sheet. Nothing here changes while cells are written.
 class SheetStyles {
  public:
@@ -56,6 +59,9 @@ class Styles {
 /// True for a column of sentences, or of names of kernels with their shapes, in a list: its texts
 /// break at the width of the column. Short texts never need a second line.
 bool IsWrapped(const Column& column);
+
+/// Letters of the name of a sheet that Excel takes at most.
+inline constexpr std::size_t kMaxSheetName = 31;
 
 /// The beginning of `text` that has at most `limit` UTF-16 units, which Excel counts.
 std::string FitName(std::string_view text, std::size_t limit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widths, filters, frozen headers, bars and pages of worksheets.
+// Widths, filters, frozen headers and bars of worksheets.
 #include "xlsx_layout.h"
 
 #include <algorithm>
@@ -89,14 +89,16 @@ std::vector<double> FittedWidths(const Sheet& sheet) {
   return widths;
 }
 
-int HeightOf(const Sheet& sheet, const Row& row, bool as_reference) {
+int HeightOf(const Sheet& sheet, const Row& row, bool as_reference,
+             std::span<const double> widths) {
   constexpr int kMaxHeight = 405;  // Excel takes 409
   if (sheet.look != Look::kList) return as_reference || !HasBreaks(row) ? 0 : kFirstLineHeight;
   std::size_t lines = 1;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const auto* text =
         IsWrapped(sheet.columns[i]) ? std::get_if<std::string>(&row.cells[i]) : nullptr;
-    if (text != nullptr) lines = std::max(lines, LinesOf(*text, sheet.columns[i].width));
+    const double width = i < widths.size() ? widths[i] : sheet.columns[i].width;
+    if (text != nullptr) lines = std::max(lines, LinesOf(*text, width));
   }
   if (lines == 1) return as_reference || !HasBreaks(row) ? 0 : kFirstLineHeight;
   return static_cast<int>(std::min<std::size_t>(lines * kLineHeight, kMaxHeight));
@@ -109,19 +111,6 @@ int HeaderHeight(const Sheet& sheet, const std::vector<double>& widths) {
     if (needed > widths[i]) lines = 2;
   }
   return lines * kLineHeight;
-}
-
-void SetUpPages(lxw_worksheet* worksheet, lxw_row_t header, lxw_row_t last_row,
-                lxw_col_t last_column) {
-  constexpr std::uint8_t kA4 = 9;
-  constexpr double kMargin = 0.4, kFooter = 0.6;  // inches
-  worksheet_set_landscape(worksheet);
-  worksheet_set_paper(worksheet, kA4);
-  worksheet_set_margins(worksheet, kMargin, kMargin, kMargin, kFooter);
-  worksheet_fit_to_pages(worksheet, 1, 0);
-  Check(worksheet_repeat_rows(worksheet, 0, header), "repeating headers");
-  Check(worksheet_print_area(worksheet, 0, 0, last_row, last_column), "setting up pages");
-  Check(worksheet_set_footer(worksheet, "&L&A&R&P / &N"), "setting up pages");
 }
 
 void AddBars(lxw_worksheet* worksheet, const Sheet& sheet, const TableRows& rows) {
@@ -142,13 +131,14 @@ void AddBars(lxw_worksheet* worksheet, const Sheet& sheet, const TableRows& rows
   }
 }
 
-void MakeReadable(lxw_worksheet* worksheet, const Sheet& sheet, const TableRows& rows) {
+void MakeReadable(lxw_worksheet* worksheet, const Sheet& sheet, const std::vector<double>& widths,
+                  const TableRows& rows) {
   if (sheet.columns.empty()) return;
   const lxw_col_t last_column = Col(sheet.columns.size() - 1);
   worksheet_freeze_panes(worksheet, rows.header + 1, 0);
   Check(worksheet_autofilter(worksheet, rows.header, 0, rows.last, last_column), "adding filters");
   AddBars(worksheet, sheet, rows);
-  SetUpPages(worksheet, rows.header, rows.last, last_column);
+  SetUpPages(worksheet, rows, {.widths = widths, .keys = KeyColumns(sheet, widths)});
 }
 
 }  // namespace mpa::writers

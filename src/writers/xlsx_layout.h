@@ -5,9 +5,11 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "mpa/report/palette.h"
 #include "mpa/report/report.h"
 #include "xlsx_cells.h"
 
@@ -25,8 +27,9 @@ inline constexpr int kLineHeight = 15, kFirstLineHeight = 13;
 /// In points; 0: the reader's own. Readers do not all fit rows to texts that break: in LibreOffice
 /// the lines would lie over those of the next row. Lists of kernels and call stacks in cells that
 /// do not break would make rows of pages: but for `as_reference`, such rows show the first line
-/// alone.
-int HeightOf(const Sheet& sheet, const Row& row, bool as_reference);
+/// alone. `widths`: of the columns, where they are not those that the sheet declares.
+int HeightOf(const Sheet& sheet, const Row& row, bool as_reference,
+             std::span<const double> widths = {});
 
 /// In points, of a row of headers in columns of these widths.
 int HeaderHeight(const Sheet& sheet, const std::vector<double>& widths);
@@ -36,33 +39,51 @@ struct TableRows {
   lxw_row_t header = 0, last = 0;  ///< the last one is the header where there is no other
 };
 
-/// Filters on the headers, which stay in sight and are repeated on each page; pages are as wide as
-/// the table; bars show differences.
-void MakeReadable(lxw_worksheet* worksheet, const Sheet& sheet, const TableRows& rows);
+/// Filters on the headers, which stay in sight and are repeated on each page; bars show
+/// differences. `widths`: of the columns.
+void MakeReadable(lxw_worksheet* worksheet, const Sheet& sheet, const std::vector<double>& widths,
+                  const TableRows& rows);
 
-/// Prints on pages in landscape that show all columns, from the first to the last cell. Rows up to
-/// `header` are on each page.
-void SetUpPages(lxw_worksheet* worksheet, lxw_row_t header, lxw_row_t last_row,
-                lxw_col_t last_column);
+/// What stands on a page from left to right, as widths in characters.
+struct PageColumns {
+  std::vector<double> widths{};
+  std::size_t keys = 0;    ///< the first ones, which name the rows: they are on each page
+  std::size_t beyond = 0;  ///< more columns of the usual width, which begin a page
+};
+
+/// How many columns in front name the rows, and leave room for each of the others on a page.
+std::size_t KeyColumns(const Sheet& sheet, const std::vector<double>& widths);
+
+/// The width of all columns together that a page holds at most, in pixels.
+double PixelsOfPage();
+/// Of a column.
+double PixelsOf(double width);
+
+/// Prints on A4 in landscape. What is a little wider than a page is made smaller, but no letter
+/// smaller than 9 points; wider sheets continue on pages beside. The headers are on each page, and
+/// below them the name of the sheet and the number of the page.
+void SetUpPages(lxw_worksheet* worksheet, const TableRows& rows, const PageColumns& columns);
 
 /// Bars in the cells of differences: to the right what grew, to the left what shrank.
 void AddBars(lxw_worksheet* worksheet, const Sheet& sheet, const TableRows& rows);
 
 /// Of bars: what grew, and what shrank.
-inline constexpr lxw_color_t kGrownColor = 0xED7D31, kShrunkColor = 0x4472C4;
+inline const lxw_color_t kGrownColor = ColourOf(Tint::kWorse).light;
+inline const lxw_color_t kShrunkColor = ColourOf(Tint::kBetter).light;
 
 /// A cell of the workbook: the name of its worksheet, and its row as the library counts.
 struct CellPlace {
   std::string worksheet;
   lxw_row_t row = 0;
+  lxw_col_t column = 0;
 };
-/// Where a row of a sheet stands; empty: nowhere.
+/// Where a cell of a sheet stands; empty: nowhere.
 using PlaceOfRow = std::function<std::optional<CellPlace>(const RowPlace&)>;
 
-/// Writes the summary of the report into its worksheet: the title, the verdict, the facts and the
-/// tables, one below the other, with links to the rows that have the details, and the charts beside
-/// them.
-void WriteSummary(const Report& report, lxw_workbook* workbook, lxw_worksheet* worksheet,
-                  Styles& styles, const WorkbookLimits& limits, const PlaceOfRow& place_of);
+/// Writes a summary into its worksheet: the title, the verdict, the facts and the tables, one below
+/// the other, with links to the cells that have the same numbers, and the charts beside them.
+void WriteSummary(const WorkbookSummary& summary, const std::vector<PageFact>& facts,
+                  lxw_workbook* workbook, lxw_worksheet* worksheet, Styles& styles,
+                  const WorkbookLimits& limits, const PlaceOfRow& place_of);
 
 }  // namespace mpa::writers

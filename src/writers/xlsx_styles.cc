@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "mpa/report/palette.h"
 #include "xlsx_cells.h"
 
 namespace mpa::writers {
 namespace {
 
+// Of growth, as the Python tool has it.
 constexpr lxw_color_t kRed = 0xFF0000;
 constexpr lxw_color_t kBorder = 0xBFBFBF;
 constexpr lxw_color_t kNoFill = 0xFFFFFFFF;
@@ -91,7 +93,8 @@ const SheetStyles& Styles::For(const Sheet& sheet) {
     if (!column.marks_growth) continue;
     styles.growth.resize(sheet.columns.size());
     styles.growth[static_cast<std::size_t>(&column - sheet.columns.data())] =
-        Get(as_reference_ ? Format::kPercent : column.format, kRed, 0, false, sheet.look);
+        as_reference_ ? Get(Format::kPercent, kRed, 0, false, sheet.look)
+                      : Get(column.format, ColourOf(Tint::kWorse).light, 0, false, sheet.look);
   }
   return styles;
 }
@@ -107,13 +110,12 @@ lxw_format* Styles::Get(Format format, lxw_color_t fill, int indent, bool bold, 
     if (look == Look::kComparison) format_set_align(style, LXW_ALIGN_LEFT);
     format_set_align(style, LXW_ALIGN_VERTICAL_CENTER);
   } else {
-    constexpr double kFontSize = 10;
     format_set_font_name(style, "Arial");
     format_set_font_size(style, kFontSize);
     format_set_border_color(style, kBorder);
     // Of texts with several lines in a row of one, the first one is seen.
     format_set_align(style, LXW_ALIGN_VERTICAL_TOP);
-    if (fill == kRed) format_set_font_color(style, LXW_COLOR_WHITE);
+    if (fill == ColourOf(Tint::kWorse).light) format_set_font_color(style, LXW_COLOR_WHITE);
   }
   format_set_border(style, LXW_BORDER_THIN);
   format_set_num_format(style, NumberFormat(format));

@@ -4,24 +4,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
+#include "mpa/report/palette.h"
 #include "xlsx_layout.h"
 
 namespace mpa::writers {
 namespace {
 
-constexpr double kLinkWidth = 30;
-constexpr lxw_color_t kBaseColor = 0xA5A5A5, kLinkColor = 0x0563C1;
+constexpr double kLinkWidth = 24;
+constexpr lxw_color_t kLinkColor = 0x0563C1;
 
 class SummarySheet {
  public:
-  SummarySheet(const Report& report, lxw_workbook* workbook, lxw_worksheet* worksheet,
-               Styles& styles, const WorkbookLimits& limits, const PlaceOfRow& place_of)
-      : report_(report),
-        summary_(*report.summary),
+  SummarySheet(const WorkbookSummary& summary, const std::vector<PageFact>& facts,
+               lxw_workbook* workbook, lxw_worksheet* worksheet, Styles& styles,
+               const WorkbookLimits& limits, const PlaceOfRow& place_of)
+      : summary_(summary),
+        facts_(facts),
         workbook_(workbook),
         worksheet_(worksheet),
         styles_(styles),
@@ -33,11 +37,11 @@ class SummarySheet {
     WriteLines();
     WriteFacts();
     for (const SummaryTable& table : summary_.tables) WriteTable(table);
+    WriteCaveats();
     const lxw_row_t last_row = std::max(row_, chart_row_) - 1;
-    const lxw_col_t last = charted_ ? FirstChartColumn() + kChartColumns - 1 : LastColumn();
     worksheet_freeze_panes(worksheet_, kHead + 1, 0);
-    SetUpPages(worksheet_, kHead, last_row, last);
-    worksheet_fit_to_pages(worksheet_, 1, 1);
+    SetUpPages(worksheet_, {kHead, last_row},
+               {.widths = widths_, .beyond = charted_ ? kChartColumns + 1u : 0u});
     worksheet_gridlines(worksheet_, LXW_HIDE_ALL_GRIDLINES);
   }
 
@@ -59,8 +63,24 @@ class SummarySheet {
     if (widths_.empty()) widths_ = {kName};
     widths_.resize(std::max(widths_.size(), kMin), kUsual);
     widths_.push_back(kLinkWidth);
+    FitPage();
     for (std::size_t i = 0; i < widths_.size(); ++i) {
       worksheet_set_column(worksheet_, Col(i), Col(i), widths_[i], nullptr);
+    }
+  }
+
+  // The wide columns give what all are wider than a page: their texts break.
+  void FitPage() {
+    constexpr double kNarrow = 26, kPixelsOfCharacter = 7;
+    double beyond = -PixelsOfPage() / kPixelsOfCharacter, spare = 0;
+    for (const double width : widths_) {
+      beyond += PixelsOf(width) / kPixelsOfCharacter;
+      spare += std::max(0.0, width - kNarrow);
+    }
+    if (beyond <= 0 || spare <= 0) return;
+    const double kept = std::max(0.0, 1 - beyond / spare);
+    for (double& width : widths_) {
+      if (width > kNarrow) width = std::floor(kNarrow + kept * (width - kNarrow));
     }
   }
 
@@ -118,11 +138,11 @@ class SummarySheet {
   void WriteFacts() {
     lxw_format* name = Words(10, true);
     lxw_format* value = Words(10, false);
-    for (const PageFact& fact : report_.facts) {
+    for (const PageFact& fact : facts_) {
       Text(row_, 0, fact.name, name);
       Text(row_++, 1, fact.value, value);
     }
-    if (!report_.facts.empty()) ++row_;
+    if (!facts_.empty()) ++row_;
   }
 
   void WriteTable(const SummaryTable& of) {
@@ -142,7 +162,7 @@ class SummarySheet {
     for (std::size_t row = 0; row < table.rows.size(); ++row, ++row_) {
       const Row& shown = table.rows[row];
       const std::vector<lxw_format*>& data = styles.Data(shown);
-      if (const int height = HeightOf(table, shown, false); height > 0)
+      if (const int height = HeightOf(table, shown, false, widths_); height > 0)
         worksheet_set_row(worksheet_, row_, height, nullptr);
       cells.BeginRow(shown);
       for (std::size_t i = 0; i < shown.cells.size(); ++i) {
@@ -161,6 +181,13 @@ class SummarySheet {
     ++row_;
   }
 
+  void WriteCaveats() {
+    if (summary_.caveats.empty()) return;
+    Text(row_++, 0, std::string(Translated("Notes")), Words(12, true));
+    lxw_format* wrapped = Words(kFontSize, false, true);
+    for (const std::string& caveat : summary_.caveats) Paragraph(caveat, kFontSize, wrapped);
+  }
+
   void WriteLink(const RowPlace& to, std::size_t column) {
     const std::optional<CellPlace> place = place_of_(to);
     if (!place) return;
@@ -171,10 +198,11 @@ class SummarySheet {
     }
     std::string name;
     for (const char c : place->worksheet) name += c == '\'' ? std::string("''") : std::string(1, c);
-    const lxw_row_t row = place->row + 1;
+    char cell[LXW_MAX_CELL_NAME_LENGTH];
+    lxw_rowcol_to_cell(cell, place->row, place->column);
     Check(worksheet_write_url_opt(
-              worksheet_, row_, Col(column), fmt::format("internal:'{}'!A{}", name, row).c_str(),
-              link_, fmt::format("{}, row {}", place->worksheet, row).c_str(), nullptr),
+              worksheet_, row_, Col(column), fmt::format("internal:'{}'!{}", name, cell).c_str(),
+              link_, Say("{}, row {}", place->worksheet, place->row + 1).c_str(), nullptr),
           "writing links");
   }
 
@@ -191,14 +219,14 @@ class SummarySheet {
       chart_series_set_name_range(series, name, rows.header, Col(column));
       const bool base = of.table.columns[column].side == Side::kBase;
       lxw_chart_fill fill{};
-      fill.color = base ? kBaseColor : kShrunkColor;
+      fill.color = ColourOf(base ? Tint::kBase : Tint::kNone).light;
       chart_series_set_fill(series, &fill);
-      if (of.table.columns[column].change == ChangeRole::kDifference)
-        Tint(of.table, column, series);
+      if (of.table.columns[column].change == ChangeRole::kDifference || !of.tints.empty())
+        SetTints(of, column, series);
     }
     chart_title_set_name(chart, of.chart.c_str());
     lxw_chart_font small{};
-    small.size = 9;
+    small.size = kFontSize;
     lxw_chart_font title{};
     title.size = 11;
     title.bold = LXW_TRUE;
@@ -231,13 +259,18 @@ class SummarySheet {
     });
   }
 
-  void Tint(const Sheet& table, std::size_t column, lxw_chart_series* series) {
-    std::vector<lxw_chart_fill> fills(table.rows.size());
-    std::vector<lxw_chart_point> points(table.rows.size());
+  // Of each bar: what its row means, or whether it grew.
+  static void SetTints(const SummaryTable& of, std::size_t column, lxw_chart_series* series) {
+    const Rows& rows = of.table.rows;
+    std::vector<lxw_chart_fill> fills(rows.size());
+    std::vector<lxw_chart_point> points(rows.size());
     std::vector<lxw_chart_point*> all;
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-      const auto* number = std::get_if<double>(&table.rows[row].cells[column]);
-      fills[row].color = number != nullptr && *number > 0 ? kGrownColor : kShrunkColor;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const auto* number = std::get_if<double>(&rows[row].cells[column]);
+      const bool grew = number != nullptr && *number > 0;
+      fills[row].color = row < of.tints.size() ? ColourOf(of.tints[row]).light
+                         : grew                ? kGrownColor
+                                               : kShrunkColor;
       points[row].fill = &fills[row];
       all.push_back(&points[row]);
     }
@@ -245,8 +278,8 @@ class SummarySheet {
     Check(chart_series_set_points(series, all.data()), "adding charts");
   }
 
-  const Report& report_;
   const WorkbookSummary& summary_;
+  const std::vector<PageFact>& facts_;
   lxw_workbook* workbook_;
   lxw_worksheet* worksheet_;
   Styles& styles_;
@@ -260,9 +293,10 @@ class SummarySheet {
 
 }  // namespace
 
-void WriteSummary(const Report& report, lxw_workbook* workbook, lxw_worksheet* worksheet,
-                  Styles& styles, const WorkbookLimits& limits, const PlaceOfRow& place_of) {
-  SummarySheet(report, workbook, worksheet, styles, limits, place_of).Write();
+void WriteSummary(const WorkbookSummary& summary, const std::vector<PageFact>& facts,
+                  lxw_workbook* workbook, lxw_worksheet* worksheet, Styles& styles,
+                  const WorkbookLimits& limits, const PlaceOfRow& place_of) {
+  SummarySheet(summary, facts, workbook, worksheet, styles, limits, place_of).Write();
 }
 
 }  // namespace mpa::writers

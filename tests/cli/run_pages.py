@@ -147,7 +147,7 @@ class Pages(PageTests):
                 within[""] += int(time)
             (chart,) = charts_in(page)
             times, paths = chart["series"][0]["values"], []
-            for parent, label in chart["frames"]:
+            for parent, label, *_ in chart["frames"]:
                 paths.append((paths[parent] + ";" if parent >= 0 else "") + chart["labels"][label])
             whole = list(times)
             for i in range(len(times) - 1, -1, -1):

@@ -17,13 +17,19 @@ import unittest
 from decimal import Decimal
 
 from cli import BASE, NEW, Cli, main
-from sheet_layout import corners, target_of, with_layouts
+from sheet_layout import corners, printed_width, target_of, with_layouts
 from workbook import Workbook
 
-RED = "FF0000"
+RED = "BE4038"  # docs/report.md
+A4_ACROSS = 297 / 25.4 * 72  # points
+LEAST_POINTS = 9
 # Captures with modules and with operators; each pair makes other sheets.
 PAIRS = [((BASE, NEW), ()), (("twin_text_base_ascend_pt", "twin_text_new_ascend_pt"), ()),
          (("twin_text_base_ascend_pt", "twin_text_new_ascend_pt"), ("--disable_module", "--use_kernel_type"))]
+RECIPES = [(name, BASE) for name in (
+    "compute_op_sum", "hccl_sum", "free_analysis", "slow_rank", "communication_bottleneck",
+    "cluster_time_summary", "memory_timeline", "computational_op_masking", "export_stacks", "top_operators")] + [
+        ("rl_roles", "rl_colocated"), ("graph_replays", "graph_replay")]
 SHEETS_OF_CALLS = {"ModuleCompare", "OperatorCompare"}  # a row is of one step
 
 
@@ -32,6 +38,18 @@ def header_row(sheet):
     rows = sheet.rows()
     compares = any(str(cell).startswith("Base Profiling: ") for cell in rows[0])
     return 3 if compares else 1
+
+
+def factors(header, unit):
+    """By what a cell below the header may be multiplied to be in the unit."""
+    sizes = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+    if unit not in sizes:
+        return (1, 100)  # a count, a share
+    named = re.search(r"\((ns|us|ms|s|B|kB|MB|GB)\)$|(Ns|_ns|Bytes)$", header)
+    if named:
+        own = named[1] or ("B" if named[2] == "Bytes" else "ns")
+        return (sizes[own] / sizes[unit],)
+    return tuple(own / sizes[unit] for own in (1, 1e3, 1e6))
 
 
 def steps_of(capture):
@@ -82,13 +100,35 @@ class Workbooks(Cli):
                 self.assertEqual(corners(layout.filter), ((header, 1), (len(rows), len(rows[header - 1]))))
                 self.assertEqual(layout.titles, f"$1:${header}")
                 self.assertEqual(corners(layout.area), ((1, 1), (len(rows), len(rows[header - 1]))))
-                self.assertEqual((layout.pages, layout.landscape), ((1, 0), True))
                 self.assertTrue(all(rows[header - 1]), "a column without a header")
                 for merged in sheet.merged:
                     self.assertLess(corners(merged)[1][0], header, "cells of rows are merged")
                 self.assertTrue(all(7 < width < 110 for width in sheet.widths.values()), sheet.widths)
                 self.assertEqual(len(sheet.widths), len(rows[header - 1]))
+        self.assert_prints(path)
         return summary
+
+    def assert_prints(self, path):
+        """On A4 in landscape, in letters of 9 points or more, each column whole; wide sheets say what a row is on all pages."""
+        book, wide = Workbook(path), 0
+        for sheet, layout in with_layouts(path):
+            with self.subTest(printed=sheet.name):
+                self.assertEqual((layout.paper, layout.landscape, layout.pages), (9, True, None))
+                self.assertEqual(layout.footer, "&L&A&R&P / &N")
+                self.assertRegex(layout.titles, r"^\$1:\$\d+$")
+                scale = layout.scale / 100
+                self.assertLessEqual(scale, 1)
+                letters = min(book.look(cell.style)["size"] for cell in sheet.cells.values())
+                self.assertGreaterEqual(letters * scale, LEAST_POINTS)
+                room = A4_ACROSS - 72 * (layout.margins["left"] + layout.margins["right"])
+                widths = [scale * printed_width(sheet.widths[column]) for column in sorted(sheet.widths)]
+                if sum(widths) <= room:
+                    continue
+                wide += 1
+                self.assertRegex(layout.keys, r"^\$A:\$[A-Z]+$", "nothing says what a row is")
+                (_, keys), = (corners(layout.keys.split(":")[1] + "1")[:1])
+                self.assertLessEqual(sum(widths[:keys]) + max(widths[keys:]), room, "a column is cut")
+        return wide
 
     # --- compare ---
 
@@ -104,7 +144,8 @@ class Workbooks(Cli):
             facts = {row[0]: row[1] for row in sheet.rows() if row[0] and row[1]}
             self.assertEqual([facts["base: captures"], facts["comparison: captures"]],
                              [str(self.CAPTURES / name) for name in pair])
-            self.assertEqual((layout.frozen, layout.titles, layout.pages), (2, "$1:$2", (1, 1)))
+            self.assertEqual((layout.frozen, layout.titles), (2, "$1:$2"))
+            self.assertEqual(layout.breaks, [len(sheet.widths)], "charts begin a page")
             self.assertEqual(layout.charts, 2)
 
     def test_the_largest_changes_lead_to_their_rows(self):
@@ -244,6 +285,86 @@ class Workbooks(Cli):
         self.assertEqual(result.code, 0, result.err)
         path, = self.out.rglob("*.xlsx")
         self.assert_readable(path)
+
+    def test_wide_sheets_continue_on_pages_beside(self):
+        self.assertGreater(self.assert_prints(self.workbook_of((BASE, NEW))), 0)
+
+    def recipe(self, name, capture, *options):
+        """What the screen says, and the workbook."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        result = self.run_tool("-m", name, "-d", capture, "-o", self.out, "--export_type", "xlsx", *options)
+        self.assertEqual(result.code, 0, result.err)
+        path, = self.out.rglob("*.xlsx")
+        return result.out, path
+
+    def test_recipes_begin_with_a_summary(self):
+        for name, capture in RECIPES:
+            with self.subTest(recipe=name):
+                screen, path = self.recipe(name, capture)
+                sheets = {sheet.name: sheet for sheet in Workbook(path).sheets}
+                self.assertEqual(next(iter(sheets)), "Summary")
+                rows = sheets["Summary"].rows()
+                self.assertEqual(rows[0][0], name.replace("_", " "))
+                verdict = rows[1][0]
+                self.assertTrue(" ".join(screen.split()).startswith(" ".join(verdict.split())), verdict)
+                self.assertGreater(len(verdict), 20)
+                begin = next(i for i, row in enumerate(rows) if row[:2] == ["Sheet", "Rows"]) + 1
+                listed = {row[0]: row[1:3] for row in rows[begin:begin + len(sheets)] if row[0] in sheets}
+                self.assertEqual(set(listed), set(sheets) - {"Summary", "Notes"})
+                for sheet, (count, purpose) in listed.items():
+                    self.assertEqual(count, len(sheets[sheet].rows()) - 1, sheet)
+                    self.assertTrue(purpose, f"{sheet}: nothing says what it is for")
+                for (note,) in sheets["Notes"].rows()[1:9] if "Notes" in sheets else ():
+                    self.assertIn([note], [row[:1] for row in rows])
+                self.assert_prints(path)
+
+    def test_links_of_recipes_lead_to_the_same_numbers(self):
+        followed = 0
+        for name, capture in RECIPES:
+            screen, path = self.recipe(name, capture)
+            sheets = {sheet.name: sheet for sheet in Workbook(path).sheets}
+            summary, layout = with_layouts(path)[0]
+            for (number, _), location in layout.links.items():
+                text, shown, unit = (summary.cells[(number, column)].value for column in (1, 2, 3))
+                with self.subTest(recipe=name, text=text):
+                    decimals = next(digits for digits in range(5) if re.search(
+                        rf"(?<![\d.]){re.escape(f'{abs(shown):.{digits}f}')}(?![\d])(?!\.\d)", screen))
+                    place, cell = location.rpartition("!")[::2]
+                    sheet = sheets[place.strip("'")]
+                    row, column = corners(cell)[0]
+                    value, header = sheet.cells[(row, column)].value, sheet.rows()[0][column - 1]
+                    self.assertIn(round(shown, decimals), [round(value * factor, decimals) for factor in factors(header, unit)],
+                                  f"{location}: {header} {value} is not {shown} {unit}")
+                    followed += 1
+        self.assertGreater(followed, 30)
+
+    def test_links_of_other_summaries_lead_to_the_same_numbers(self):
+        """The numbers of a row that has a link are in the row to which it leads."""
+        gate = ("--min_steps", "1", "--fail_on", "computing>+3%", "--export_type", "xlsx")
+        self.assertEqual(self.compare(*gate).code, 1)
+        for path in (self.out / "gate.xlsx", self.advisor()[1], self.workbook_of((BASE, NEW))):
+            sheets = {sheet.name: sheet.rows() for sheet in Workbook(path).sheets}
+            summary, layout = with_layouts(path)[0]
+            numbers = 0
+            for (number, column), location in layout.links.items():
+                place, row = target_of(location)
+                target = [cell for cell in sheets[place][row - 1] if isinstance(cell, float)]
+                headers = next(cells for cells in reversed(summary.rows()[:number - 1]) if cells[column - 1] == "Where")
+                for header, cell in zip(headers, summary.rows()[number - 1]):
+                    if isinstance(cell, str) and re.fullmatch(r"[\d.]+ ms", cell):
+                        cell, header = float(cell.split()[0]), "(ms)"
+                    if not isinstance(cell, float) or "(ms)" not in header:
+                        continue
+                    numbers += 1
+                    self.assertTrue(any(abs(value * factor - cell) < 0.051 for value in target for factor in (1, 1e-3, 1e-6)),
+                                    f"{path.name}: {cell} ms is not in {location}: {target}")
+            self.assertGreater(numbers, 2, path)
+
+    def test_workbooks_of_single_ranks_are_as_the_python_tool_has_them(self):
+        result = self.run_tool("-m", "module_statistic", "-d", BASE, "-o", self.out, "--export_type", "text")
+        self.assertEqual(result.code, 0, result.err)
+        for path in self.out.rglob("*.xlsx"):
+            self.assertNotIn("Summary", [sheet.name for sheet in Workbook(path).sheets])
 
     def test_the_advisor_counts_problems_as_its_screen_does(self):
         result, path = self.advisor()

@@ -17,9 +17,15 @@ class Layout:
     frozen: int = 0  # rows that stay in sight
     filter: str = ""  # "A3:I26"
     titles: str = ""  # rows on each page: "$1:$3"
+    keys: str = ""  # columns on each page: "$A:$B"
     area: str = ""  # of pages: "$A$1:$I$26"
     landscape: bool = False
     pages: tuple = None  # (wide, high) that it is fitted to; 0: any number
+    paper: int = 0  # 9: A4
+    scale: int = 100  # percent
+    margins: dict = field(default_factory=dict)  # inches
+    footer: str = ""
+    breaks: list = field(default_factory=list)  # columns, from 1, after which a page ends
     bars: list = field(default_factory=list)  # ranges with bars that have a colour for negative numbers
     links: dict = field(default_factory=dict)  # (row, column) -> "'KernelCompare'!A5"
     charts: int = 0
@@ -43,7 +49,8 @@ def layouts(path):
             text = re.sub(r"^('(?:[^']|'')*'|[^!]*)!", "", defined.text)
             layout = found[names[int(defined.get("localSheetId"))][0]]
             if defined.get("name") == "_xlnm.Print_Titles":
-                layout.titles = text
+                layout.titles, layout.keys = (next(iter(re.findall(form, text)), "")
+                                              for form in (r"\$\d+:\$\d+", r"\$[A-Z]+:\$[A-Z]+"))
             if defined.get("name") == "_xlnm.Print_Area":
                 layout.area = text
     return found
@@ -59,8 +66,13 @@ def _layout(archive, parse, file):
     fitted = any(element.get("fitToPage") == "1" for element in root.iter(MAIN + "pageSetUpPr"))
     for setup in root.iter(MAIN + "pageSetup"):
         layout.landscape = setup.get("orientation") == "landscape"
+        layout.paper, layout.scale = int(setup.get("paperSize", 0)), int(setup.get("scale", 100))
         if fitted:
             layout.pages = (int(setup.get("fitToWidth", 1)), int(setup.get("fitToHeight", 1)))
+    for margins in root.iter(MAIN + "pageMargins"):
+        layout.margins = {side: float(inches) for side, inches in margins.attrib.items()}
+    layout.footer = "".join(footer.text for footer in root.iter(MAIN + "oddFooter"))
+    layout.breaks = [int(one.get("id")) for breaks in root.iter(MAIN + "colBreaks") for one in breaks]
     signed = {bar.find(f".//{X14}negativeFillColor") is not None for bar in root.iter(X14 + "dataBar")}
     for element in root.iter(MAIN + "conditionalFormatting"):
         if element.find(f".//{MAIN}dataBar") is not None and signed == {True}:
@@ -76,6 +88,11 @@ def _layout(archive, parse, file):
                           for item in parse(rels)]
                 layout.charts += sum(any(chart.iter(CHART + "barChart")) for chart in charts)
     return layout
+
+
+def printed_width(width):
+    """Points of a column of the width that is stored, at full size: digits of Calibri 11 have 7 pixels of 0.75 points."""
+    return round(width * 7) * 0.75
 
 
 def target_of(location):

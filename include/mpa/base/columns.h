@@ -24,6 +24,10 @@ std::size_t ColumnsOf(std::string_view text);
 /// the first begin with `indent` blanks. A word that is longer, such as a path, stays whole.
 std::vector<std::string> Wrapped(std::string_view text, std::size_t indent,
                                  std::size_t columns = ScreenColumns());
+/// The same behind what the first line begins with. Lines that others follow end with `more`.
+std::vector<std::string> WrappedBehind(std::string first, std::string_view text,
+                                       std::size_t indent, std::size_t columns,
+                                       std::string_view more = "");
 
 /// `text` in at most `columns`, with "..." for what is left out at its end.
 std::string CutEnd(std::string_view text, std::size_t columns);

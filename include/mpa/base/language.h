@@ -42,6 +42,9 @@ std::string Say(fmt::format_string<Args...> form, Args&&... args) {
   return fmt::vformat(fmt::string_view(text.data(), text.size()), fmt::make_format_args(args...));
 }
 
+/// Marks a text of a table that is translated where it is shown, for scripts/texts.py.
+constexpr const char* ToTranslate(const char* english) { return english; }
+
 /// The table of texts, English first, in the order of the file.
 std::vector<std::pair<std::string, std::string>> TextTable();
 

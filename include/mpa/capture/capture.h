@@ -136,7 +136,6 @@ struct MsprofOutput {
 };
 
 /// Follows the name of a lost slice.
-inline constexpr const char* kSliceIsLost = " is missing, what it holds is lost";
 
 /// What was captured on one rank: its files, and what the profiler's own settings say.
 struct RankInput {

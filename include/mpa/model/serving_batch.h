@@ -58,5 +58,7 @@ bool AreAlike(const ServingBatch& a, const ServingBatch& b);
 bool AreComparable(const ServingBatch& a, const ServingBatch& b);
 /// "32 requests", "graph of 128", "up to 16384 tokens"; empty where the size is unknown.
 std::string SizeText(const ServingBatch& batch);
+/// The same for people.
+std::string SizeInWords(const ServingBatch& batch);
 
 }  // namespace mpa

@@ -10,12 +10,14 @@
 #include <string_view>
 #include <type_traits>
 
+#include "mpa/base/language.h"
 #include "mpa/recipe/recipe.h"
 
 namespace mpa {
 
 /// An option of a recipe, declared once: `arguments[kTop]` is its value, and kTop in
-/// RecipeInfo::options makes the command line, --help and the manual know it. T is bool (a
+/// RecipeInfo::options makes the command line, --help and the manual know it, in the language that
+/// the process has then. T is bool (a
 /// switch), a whole or other number, an enumeration, a text, an optional of these, or what `read`
 /// makes of a text.
 template <typename T>
@@ -79,8 +81,8 @@ Option<T>::operator RecipeOption() const {
     else if constexpr (!std::is_same_v<T, bool>)
       otherwise = option::TextOf(static_cast<std::int64_t>(usual));
   }
-  std::string full(help);
-  if (!otherwise.empty()) full += " [default: " + otherwise + "]";
+  std::string full(Translated(help));
+  if (!otherwise.empty()) full += Say(" [default: {}]", Translated(otherwise));
   std::function<void(const std::string&)> check;
   if (read != nullptr) check = [read = read](const std::string& text) { (void)read(text); };
   return {name, type_name, full, kind, choices, least, check, required, is_page};

@@ -25,6 +25,8 @@ enum class GateVerdict : std::uint8_t {
 
 /// "ok", "regression", "not_comparable": stable words for programs.
 std::string_view VerdictName(GateVerdict verdict);
+/// "NOT COMPARABLE", in the language of the process: lines for people begin with it.
+std::string_view VerdictWord(GateVerdict verdict);
 
 /// Growth from step to step, in percent of the value per step. Where both sides have the same, it
 /// is taken off: the values are those in the middle of the run. Where it differs, nothing is.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/report/cell.h"
+#include "mpa/report/palette.h"
 #include "mpa/report/timeline.h"
 
 /// What a page for people says, from top to bottom: texts, no markup. Writers give it a form.
@@ -27,25 +28,12 @@ struct PageTable {
   std::vector<std::vector<Cell>> values{};
 };
 
-/// What something is, by which it has one colour on all pages.
-enum class Tint : std::uint8_t {
-  kNone,  ///< the next colour that means nothing
-  kCompute,
-  kWait,
-  kTransfer,
-  kUnsplit,  ///< communication of which it is unknown how much is waiting
-  kCopy,
-  kFree,
-  kBase,
-};
-/// "compute"; empty for kNone.
-std::string_view NameOf(Tint tint);
-
 /// A column of a chart: a value for each of its labels. NaN: none.
 struct PageSeries {
   std::string name{};
   std::vector<double> values{};
   Tint tint{};
+  std::size_t shade = 0;                    ///< of Tint::kMemory and kDataType: which of them
   bool is_line = false;                     ///< over areas, which it is no part of
   std::vector<std::vector<double>> dots{};  ///< of kDots: several values for each label
 };
@@ -66,6 +54,7 @@ struct PageRoof {
 struct PageFrame {
   std::int32_t parent = -1;
   std::size_t label = 0;  ///< position in PageChart::labels
+  Tint tint{};            ///< what the device did, where the frame is its work
 };
 
 /// A drawing. Its numbers can be read as a table, too.
@@ -114,7 +103,8 @@ struct PageCard {
   std::string label{};   ///< what people read of it
   std::string title{}, gain{}, facts{}, advice{};
   PageTable places{};     ///< that show it
-  std::string command{};  ///< tells more about it
+  std::optional<PageChart> around{};    ///< one of the places
+  std::vector<std::string> commands{};  ///< tell more about it
 };
 
 struct PageSection {

@@ -314,21 +314,23 @@ struct TextDocument {
   std::function<void(const TextSink&)> write{};
 };
 
-/// A row of a sheet of the report.
+/// A row of a sheet of the report, and the cell in it that matters.
 struct RowPlace {
   std::string sheet;
   std::size_t row = 0;  ///< a position in Sheet::rows
+  std::size_t column = 0;
 };
 
 /// A small table of a summary, and a chart of it.
 struct SummaryTable {
   Sheet table;  ///< its name is the title; the first column says what a row is
-  /// Where the details of each row are, in a column of its own behind the others. Empty: there is
+  /// Where the numbers of each row are, in a column of its own behind the others. Empty: there is
   /// no such column.
   std::vector<std::optional<RowPlace>> links{};
   std::string chart{};                 ///< the title of a bar chart; empty: none
   std::vector<std::size_t> charted{};  ///< the columns that it shows
   bool last_is_sum = false;            ///< the last row, which it does not show
+  std::vector<Tint> tints{};           ///< what each row means, for the chart; empty: nothing
 };
 
 /// The first sheet of a workbook: the answer in words, and the numbers behind it. The facts of the
@@ -339,6 +341,7 @@ struct WorkbookSummary {
   std::vector<std::string> lines{};  ///< the verdict first
   std::string link_header = "Where";
   std::vector<SummaryTable> tables{};
+  std::vector<std::string> caveats{};  ///< below the tables
 };
 
 /// What a command found, for every format: each writer shows the parts that it can. Documents are

@@ -48,9 +48,14 @@ using ScreenLines = std::vector<ScreenLine>;
 std::vector<std::string> TextsOf(const ScreenLines& lines);
 ScreenLines ScreenLinesOf(const std::vector<std::string>& texts);
 
+/// Adds a sentence in as many lines as it needs; those behind the first are indented by two blanks.
+void AddSentence(std::string_view sentence, ScreenLines& lines);
+
 /// Takes the first sentence of a screen from its lines: a line was broken where the first word of
-/// the next one had no room. Empty where the first line is a row of a list.
-std::string TakeFirstSentence(std::vector<std::string>& lines);
+/// the next one had no room. Of a screen of several groups of captures, each below its name and a
+/// colon, that of each group with the name: "level0: ...". None where the first line is a row of a
+/// list.
+std::vector<std::string> TakeVerdicts(std::vector<std::string>& lines);
 
 /// The numbers that a text for people states. Parts of names and shapes are none, nor are ranks: a
 /// rank says whose a number is where it stands before it as the subject ("rank 6 ...", "...: rank 6

@@ -13,6 +13,7 @@
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
+#include "mpa/report/palette.h"
 
 /// What a rank did, as slices on tracks: the content of the timelines that trace viewers open.
 namespace mpa {
@@ -44,6 +45,7 @@ struct Slice {
   std::uint32_t type = 0, shapes = 0;  ///< of a kernel; 0: none
   std::uint32_t track = 0;
   std::uint8_t cut = 0;
+  Tint tint{};  ///< what the device did; of the host none
 };
 
 /// From the moment on a thread of the host in which work was launched to a slice of the device.

@@ -22,7 +22,8 @@ constexpr std::size_t kMaxPlacesOfPage = 5;
 
 class DiagnosisPageMaker {
  public:
-  DiagnosisPageMaker(const Diagnosis& diagnosis) : diagnosis_(diagnosis), ms_(diagnosis.step) {}
+  DiagnosisPageMaker(const Diagnosis& diagnosis, std::string_view captures)
+      : diagnosis_(diagnosis), ms_(diagnosis.step), captures_(captures) {}
 
   Page Make() && {
     page_.title = Say("What slows the step down");
@@ -99,7 +100,19 @@ class DiagnosisPageMaker {
     card.facts = FactsText(finding, kAllColumns);
     card.advice = AdviceOf(finding);
     card.places = PlacesOf(finding);
-    card.command = "advisor why " + finding.key;
+    const auto add = [&](std::string_view command) {
+      card.commands.push_back(
+          fmt::format("msprof-analyze {} {} -d {}", command, finding.key, captures_));
+    };
+    add("advisor why");
+    for (const auto& [key, around] : diagnosis_.pictures.places) {
+      if (key != finding.key) continue;
+      card.around = PageChart{.kind = PageChart::Kind::kTimeline,
+                              .title = Say("Around the place"),
+                              .unit = "ms",
+                              .timeline = around};
+      add("export timeline --around");
+    }
     return card;
   }
 
@@ -170,11 +183,14 @@ class DiagnosisPageMaker {
 
   const Diagnosis& diagnosis_;
   const MsText ms_;
+  const std::string_view captures_;
   Page page_;
 };
 
 }  // namespace
 
-Page DiagnosisPage(const Diagnosis& diagnosis) { return DiagnosisPageMaker(diagnosis).Make(); }
+Page DiagnosisPage(const Diagnosis& diagnosis, std::string_view captures) {
+  return DiagnosisPageMaker(diagnosis, captures).Make();
+}
 
 }  // namespace mpa

@@ -116,6 +116,7 @@ class SummaryMaker {
       const double part =
           row->window > 0 ? static_cast<double>(share.time) / static_cast<double>(row->window) : 0;
       parts.table.rows.push_back({{std::string(Translated(share.name)), part, InMs(share.time)}});
+      parts.tints.push_back(share.tint);
     }
     parts.chart = Say("{} (ms)", parts.table.name);
     parts.charted = {kSaves};

@@ -87,9 +87,8 @@ std::string DescriptionOf(const PerfRow& row) {
   if (row.verdict == PerfVerdict::kRoom)
     return Say("no unit reaches its limit; {} is the nearest", what);
   if (row.verdict == PerfVerdict::kBound) return Say("{} is at its limit", what);
-  return row.family == PerfFamily::kCube
-             ? Say("{} of the inputs is not a multiple of 256", what)
-             : Say("{} is not a multiple of 128", what);
+  return row.family == PerfFamily::kCube ? Say("{} of the inputs is not a multiple of 256", what)
+                                         : Say("{} is not a multiple of 128", what);
 }
 
 struct JudgedRow {

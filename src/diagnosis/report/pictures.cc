@@ -58,7 +58,7 @@ std::optional<PageChart> RooflineOf(const Job& job) {
 }  // namespace
 
 JobPictures PicturesOf(const Job& job) {
-  return {TopKernels(job), LinksOf(job), RooflineOf(job), LongestWait(job)};
+  return {TopKernels(job), LinksOf(job), RooflineOf(job), LongestWait(job), {}};
 }
 
 }  // namespace mpa

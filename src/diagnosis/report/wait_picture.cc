@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The longest wait for another rank, as lanes of both ranks.
+// Windows of time as lanes of ranks: around the longest wait for another rank, and around the place
+// of a finding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/diagnosis/causes/finding_search.h"
@@ -21,46 +25,34 @@ namespace {
 
 // Streams, and operations at the same time, that a rank has lanes for; the last lane has the rest.
 constexpr std::size_t kMaxStreams = 4, kMaxAtOnce = 3;
-constexpr std::size_t kMaxSpans = 2000;  // of a lane
 constexpr std::size_t kMaxArrows = 20;
 
-class WaitPicture {
+class JobLanes {
  public:
-  explicit WaitPicture(const Job& job) : job_(job) {
-    TimeNs longest = 0;
-    for (const JobOperation& operation : job.operations.all) {
-      const auto& members = operation.joint.members;
-      if (members.empty() || operation.is_apart || !IsBarrierKind(operation.kind) ||
-          !job.Counts(operation.step))
-        continue;
-      const auto [first, last] = std::ranges::minmax_element(
-          members, {}, [&](const auto& member) { return Start(member); });
-      const TimeNs wait = std::max(operation.joint.last, Start(*last)) - Start(*first);
-      if (wait <= longest) continue;
-      longest = wait;
-      first_ = *first;
-      last_ = *last;
-      found_ = true;
-    }
-  }
-
-  std::optional<Timeline> Draw() && {
-    if (!found_) return std::nullopt;
-    const TimeNs begin = Start(first_), came = Start(last_);
-    TimeNs end = came;
-    for (const auto& member : {first_, last_}) end = std::max(end, Start(member) + DurOf(member));
-    const TimeNs margin = (end - begin) / 5 + 1;
-    timeline_.begin = begin - margin;
-    timeline_.end = end + margin;
+  /// `window`: on the clock of the job. `most_spans`: of a lane, the longest ones.
+  JobLanes(const Job& job, const Interval& window, std::size_t most_spans)
+      : job_(job), most_spans_(most_spans) {
+    timeline_.begin = window.begin;
+    timeline_.end = window.end;
     timeline_.kinds = {{"var(--compute)", Say("kernels")},
                        {"var(--copy)", Say("copies")},
-                       {"var(--transfer)", Say("communication")},
+                       {"var(--unsplit)", Say("communication")},
                        {"var(--wait)", Say("waiting for a rank")},
-                       {"var(--free)", Say("work of the host")},
+                       {"var(--t0)", Say("work of the host")},
                        {"var(--base)", Say("the host waits for the device")}};
-    AddRank(first_.rank);
-    if (last_.rank != first_.rank) AddRank(last_.rank);
+  }
+
+  void AddRank(RankIndex rank) {
+    AddHost(rank);
+    AddStreams(rank);
+    AddCommunication(rank);
+  }
+
+  void Mark(TimeNs time, std::string label) { timeline_.marks.push_back({time, std::move(label)}); }
+
+  Timeline Take() && {
     AddArrows();
+    for (TimelineLane& lane : timeline_.lanes) KeepLongest(lane);
     return std::move(timeline_);
   }
 
@@ -109,14 +101,16 @@ class WaitPicture {
     return begin < timeline_.end && end > timeline_.begin;
   }
   void Add(TimelineLane& lane, TimelineSpan span) const {
-    if (IsSeen(span.begin, span.end) && lane.spans.size() < kMaxSpans)
-      lane.spans.push_back(std::move(span));
+    if (IsSeen(span.begin, span.end)) lane.spans.push_back(std::move(span));
   }
 
-  void AddRank(RankIndex rank) {
-    AddHost(rank);
-    AddStreams(rank);
-    AddCommunication(rank);
+  void KeepLongest(TimelineLane& lane) const {
+    if (lane.spans.size() <= most_spans_) return;
+    StableSort(lane.spans, [](const TimelineSpan& a, const TimelineSpan& b) {
+      return a.end - a.begin > b.end - b.begin;
+    });
+    lane.spans.resize(most_spans_);
+    StableSort(lane.spans, {}, &TimelineSpan::begin);
   }
 
   // Of work before a moment of the threads, what the thread of the task queue did is a lane of its
@@ -234,14 +228,86 @@ class WaitPicture {
   }
 
   const Job& job_;
-  bool found_ = false;
-  JointOperation::Member first_{}, last_{};
+  const std::size_t most_spans_;
   Timeline timeline_;
   std::vector<Wait> waits_, arrivals_;
 };
 
+// The operation for whose last member another one waited longest.
+struct LongWait {
+  JointOperation::Member first{}, last{};
+  Interval time;  // from the first begin to the last end, on the clock of the job
+};
+
+std::optional<LongWait> FindLongestWait(const Job& job) {
+  const auto start = [&](const JointOperation::Member& member) {
+    return job.operations.clock[member.rank].Convert(job.PartOf(member).start);
+  };
+  std::optional<LongWait> found;
+  TimeNs longest = 0;
+  for (const JobOperation& operation : job.operations.all) {
+    const auto& members = operation.joint.members;
+    if (members.empty() || operation.is_apart || !IsBarrierKind(operation.kind) ||
+        !job.Counts(operation.step))
+      continue;
+    const auto [first, last] = std::ranges::minmax_element(members, {}, start);
+    const TimeNs wait = std::max(operation.joint.last, start(*last)) - start(*first);
+    if (wait <= longest) continue;
+    longest = wait;
+    found = {*first, *last, {start(*first), start(*last)}};
+  }
+  if (!found) return found;
+  for (const auto& member : {found->first, found->last})
+    found->time.end = std::max(found->time.end, start(member) + job.PartOf(member).dur);
+  return found;
+}
+
+// Of a card: what can be told apart there.
+constexpr std::size_t kSpansOfPlace = 150, kMostPlaces = 10;
+
+std::optional<Timeline> PlaceOf(const Job& job, const Finding& finding) {
+  for (const Evidence& place : finding.evidence) {
+    const auto of_place =
+        std::ranges::find(job.ranks, place.rank, [](const auto& rank) { return rank.rank; });
+    if (of_place == job.ranks.end()) continue;
+    const RankIndex rank(static_cast<std::size_t>(of_place - job.ranks.begin()));
+    const TimeNs begin = job.operations.clock[rank].Convert(place.start);
+    JobLanes lanes(job, WindowAround(begin, place.dur), kSpansOfPlace);
+    lanes.AddRank(rank);
+    if (job.ranks.size() > 1) lanes.AddRank(rank == RankIndex(0) ? RankIndex(1) : RankIndex(0));
+    lanes.Mark(begin, ShortenName(Printable(place.name), 40));
+    return std::move(lanes).Take();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::optional<Timeline> LongestWait(const Job& job) { return WaitPicture(job).Draw(); }
+Interval WindowAround(TimeNs begin, TimeNs dur) {
+  constexpr TimeNs kMin = 1'000'000;
+  const TimeNs margin = std::max(dur, kMin);
+  return {begin - margin, begin + dur + margin};
+}
+
+std::optional<Timeline> LongestWait(const Job& job) {
+  const auto wait = FindLongestWait(job);
+  if (!wait) return std::nullopt;
+  constexpr std::size_t kMaxSpans = 2000;
+  const TimeNs margin = (wait->time.end - wait->time.begin) / 5 + 1;
+  JobLanes lanes(job, {wait->time.begin - margin, wait->time.end + margin}, kMaxSpans);
+  lanes.AddRank(wait->first.rank);
+  if (wait->last.rank != wait->first.rank) lanes.AddRank(wait->last.rank);
+  return std::move(lanes).Take();
+}
+
+std::vector<std::pair<std::string, Timeline>> PlacesOf(const Job& job,
+                                                       const std::vector<Finding>& findings) {
+  std::vector<std::pair<std::string, Timeline>> places;
+  for (const Finding& finding : findings) {
+    if (places.size() == kMostPlaces) break;
+    if (auto place = PlaceOf(job, finding)) places.emplace_back(finding.key, std::move(*place));
+  }
+  return places;
+}
 
 }  // namespace mpa

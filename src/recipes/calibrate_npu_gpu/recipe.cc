@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "matching.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -137,7 +138,7 @@ Sheet EmptyComparison(RankId rank) {
              "Time of the module on the NPU divided by that on the GPU.");
   add_module("(NPU-GPU,us) Module Time Diff", Format::kDecimals3,
              "Time of the module on the NPU minus that on the GPU, in us.");
-  sheet.charts = {LargestBars("Kernel time of the modules on both devices, " + RankText(rank),
+  sheet.charts = {LargestBars(Say("Kernel time of the modules on both devices, {}", RankText(rank)),
                               {"(NPU) Parent Module", "(NPU) Module"},
                               {{"(NPU) Total Kernel Duration(us)", Tint::kCompute},
                                {"(GPU) Total Kernel Duration(us)", Tint::kBase}},
@@ -219,9 +220,8 @@ void AddModuleLines(RankId rank, const std::vector<MatchedRow>& rows, TimeNs npu
   StableSort(modules,
              [&](const MatchedRow* a, const MatchedRow* b) { return growth(a) > growth(b); });
   constexpr std::size_t kShown = 10;
-  report.lines.push_back(
-      fmt::format("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
-                  RankText(rank), InMs(npu_total), InMs(gpu_total)));
+  report.lines.push_back(Say("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
+                             RankText(rank), InMs(npu_total), InMs(gpu_total)));
   const ScreenList list(2,
                         {ScreenName("module", 34), ScreenMs("NPU ms", 10), ScreenMs("GPU ms", 10),
                          ScreenChange("+ms", 10, 3), ScreenText("match")});
@@ -233,7 +233,7 @@ void AddModuleLines(RankId rank, const std::vector<MatchedRow>& rows, TimeNs npu
   }
   AddMoreLine(modules.size(), kShown, "module", report.lines);
   if (alone > 0) {
-    report.lines.push_back(fmt::format("  {} without a counterpart", Counted(alone, "module")));
+    report.lines.push_back(Say("  {} without a counterpart", Counted(alone, "module")));
   }
 }
 
@@ -248,11 +248,12 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
     auto gpu = baseline.find(id.Number());
     if (gpu == baseline.end()) gpu = baseline.find(-1);  // of one device, which has no number
     if (npu.empty() || gpu == baseline.end()) {
-      report.notes.push_back(fmt::format(
-          "{}: left out, {}", RankText(id),
-          npu.empty() ? "the capture has no modules; collect with mstx ranges of the domain Module,"
-                        " with_stack=True or with_modules=True"
-                      : fmt::format("{} has no device with that number", path)));
+      report.notes.push_back(
+          npu.empty()
+              ? Say("{}: left out, the capture has no modules; collect with mstx ranges of the"
+                    " domain Module, with_stack=True or with_modules=True",
+                    RankText(id))
+              : Say("{}: left out, {} has no device with that number", RankText(id), path));
       continue;
     }
     const std::size_t position = BeginRank(id, report);
@@ -271,7 +272,7 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
     ++compared;
   }
   if (compared > 1 && wanted.screen != Detail::kAll && wanted.screen != Detail::kNone) {
-    report.lines.push_back(fmt::format("... and {} more ranks with -v", compared - 1));
+    report.lines.push_back(Say("... and {} more ranks with -v", compared - 1));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/io/sqlite.h"
@@ -143,18 +144,18 @@ SheetColumns<StepRow> SummaryColumns(std::index_sequence<kMetric...>) {
 // A time of both runs, and its change.
 template <std::size_t kMetric>
 SheetColumns<StepPair> ColumnsOfBoth() {
-  const auto column = [](const char* suffix, const char* before,
-                         Cell (*cell)(const StepPair&)) -> ColumnOf<StepPair> {
-    const Metric& metric = kMetricsOfStep[kMetric];
-    return {NamedColumn(std::string(metric.name) + suffix, Format::kDecimals3, 20,
-                        std::string(before) + metric.meaning),
-            cell};
+  const Metric& metric = kMetricsOfStep[kMetric];
+  const std::string_view meaning = Translated(metric.meaning);
+  const auto column = [&](const char* suffix, const std::string& sentence,
+                          Cell (*cell)(const StepPair&)) -> ColumnOf<StepPair> {
+    return {NamedColumn(std::string(metric.name) + suffix, Format::kDecimals3, 20, sentence), cell};
   };
   return {
-      column("", "", [](const StepPair& pair) { return kAsUs(TimeOf(pair.comparison, kMetric)); }),
-      column("Base", "Baseline run: ",
+      column("", std::string(meaning),
+             [](const StepPair& pair) { return kAsUs(TimeOf(pair.comparison, kMetric)); }),
+      column("Base", Say("Baseline run: {}", meaning),
              [](const StepPair& pair) { return kAsUs(TimeOf(pair.base, kMetric)); }),
-      column("Diff", "This run minus the baseline run: ", [](const StepPair& pair) {
+      column("Diff", Say("This run minus the baseline run: {}", meaning), [](const StepPair& pair) {
         const auto time = TimeOf(pair.comparison, kMetric), base = TimeOf(pair.base, kMetric);
         return time && base ? kAsUs(*time - *base) : Cell();
       })};
@@ -237,8 +238,8 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, ScreenLines& lines) 
     if (now.empty() || before.empty()) continue;
     const RankValue most = LargestChange(now, before);
     const double to = SpreadOf(std::move(now)).median, from = SpreadOf(std::move(before)).median;
-    lines.push_back(list.Line(kMetricsOfStep[metric].words, from, to, to - from, most.value,
-                              fmt::format("({})", RankName(most.rank))));
+    lines.push_back(list.Line(Translated(kMetricsOfStep[metric].words), from, to, to - from,
+                              most.value, fmt::format("({})", RankName(most.rank))));
   }
 }
 
@@ -279,8 +280,26 @@ std::vector<StepRow> WithoutWarmUp(const Ranks& ranks, std::vector<StepRow> rows
   const auto warm_up = WarmUpOf(ranks, rows);
   if (!warm_up) return rows;
   std::erase_if(rows, [&](const StepRow& row) { return row.step == *warm_up; });
-  lines.push_back(fmt::format("  step {}{} is left out here: warm-up", *warm_up, of_run));
+  lines.push_back(Say("  step {}{} is left out here: warm-up", *warm_up, of_run));
   return rows;
+}
+
+// What takes most of the step, where nobody is to blame.
+void AddLargestPart(const std::vector<StepRow>& rows, ScreenLines& lines) {
+  const auto median = [&](std::size_t metric) {
+    const std::vector<RankValue> values = MeansOfRanks(rows, metric);
+    return values.empty() ? 0 : SpreadOf(values).median;
+  };
+  const double step = median(kStepTime);
+  std::size_t largest = kComputation;
+  for (const std::size_t metric : {kExposedCommunication, kFree, kExposedMemory}) {
+    if (median(metric) > median(largest)) largest = metric;
+  }
+  if (step <= 0) return;
+  AddSentence(Say("most of the step is {}: {:.3f} of {:.3f} ms ({:.0f} %)",
+                  Translated(kMetricsOfStep[largest].words), median(largest), step,
+                  100 * median(largest) / step),
+              lines);
 }
 
 void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& report) {
@@ -289,13 +308,14 @@ void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& repor
   if (all.empty()) return;
   ScreenLines left_out;
   const std::vector<StepRow> rows = WithoutWarmUp(ranks, all, "", left_out);
+  if (report.lines.empty()) AddLargestPart(rows, report.lines);
   const ScreenList list = SpreadList({ScreenText("ms in a step", 26)}, ScreenNumber("", 12, 3));
   report.lines.push_back(list.Heading());
   for (const std::size_t metric : kLines) {
     const std::vector<RankValue> values = MeansOfRanks(rows, metric);
     if (values.empty()) continue;
     const std::string_view words = kMetricsOfStep[metric].words;
-    report.lines.push_back(list.LineOf(SpreadCells({CellOf(words)}, values)));
+    report.lines.push_back(list.LineOf(SpreadCells({CellOf(Translated(words))}, values)));
   }
   report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
   std::vector<EarlierTime> earlier;
@@ -371,14 +391,13 @@ void AddChangeLines(const JobVerdict& now, const JobVerdict& before, ScreenLines
   const auto add = [&](std::string_view when, const JobVerdict& in, const JobVerdict& other) {
     for (const Culprit& culprit : in.culprits) {
       if (!Shows(other, culprit) || !grew(in, other, culprit)) continue;
-      for (std::string& line : Wrapped(fmt::format("{}: {}", when, CulpritText(in, culprit)), 2))
-        lines.emplace_back(std::move(line));
+      AddSentence(fmt::format("{}: {}", when, CulpritText(in, culprit)), lines);
     }
   };
-  add("now", now, before);
-  add("before", before, now);
+  add(Translated("now"), now, before);
+  add(Translated("before"), before, now);
   if (lines.empty() && now.judged)
-    lines.emplace_back("no rank holds up the others more or less than before");
+    lines.emplace_back(Say("no rank holds up the others more or less than before"));
 }
 
 void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -392,9 +411,10 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, OutputSele
   if (wanted.screen == Detail::kNone) return;
   std::vector<std::string> ignored;
   ScreenLines left_out;
-  const std::vector<StepRow> counted = WithoutWarmUp(comparison, rows, " of this run", left_out);
+  const std::vector<StepRow> counted =
+      WithoutWarmUp(comparison, rows, Translated(" of this run"), left_out);
   const std::vector<StepRow> base_counted =
-      WithoutWarmUp(base, base_rows, " of the baseline", left_out);
+      WithoutWarmUp(base, base_rows, Translated(" of the baseline"), left_out);
   AddChangeLines(VerdictOf(comparison, rows, report.absent), VerdictOf(base, base_rows, {}),
                  report.lines);
   AddComparisonLines(PairSteps(counted, base_counted, ignored), report.lines);

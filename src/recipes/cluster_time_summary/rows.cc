@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
@@ -22,28 +23,37 @@
 namespace mpa::time_summary {
 
 const std::array<Metric, kMetrics> kMetricsOfStep = {
-    {{"stepTime", "step", "Step Time(us)",
-      "Time of the step on the device, in us: computation, exposed communication, free time and"
-      " time in which nothing but copies ran."},
-     {"computation", "computation", "Computation(us)", "Time in which kernels computed, in us."},
-     {"communicationNotOverlapComputation", "exposed communication",
+    {{"stepTime", ToTranslate("step"), "Step Time(us)",
+      ToTranslate(
+          "Time of the step on the device, in us: computation, exposed communication, free time and"
+          " time in which nothing but copies ran.")},
+     {"computation", ToTranslate("computation"), "Computation(us)",
+      ToTranslate("Time in which kernels computed, in us.")},
+     {"communicationNotOverlapComputation", ToTranslate("exposed communication"),
       "Communication Not Overlap Computation(us)",
-      "Communication while nothing was computed, in us."},
-     {"communicationOverlapComputation", "hidden communication",
-      "Communication Overlap Computation(us)", "Communication while kernels computed, in us."},
-     {"communication", "all communication", "Communication(us)", "All communication, in us."},
-     {"free", "free", "Free(us)",
-      "Time in which the device did nothing, not even copy, in us; from the beginning of the step"
-      " to its end."},
-     {"communicationWaitStageTime", "waiting for other ranks", "Communication Wait Stage Time(us)",
-      "Exposed communication until the last rank of the operation had come, in us; empty where the"
-      " capture does not tell it."},
-     {"communicationTransmitStageTime", "transfer", "Communication Transmit Stage Time(us)",
-      "Exposed communication after the last rank of the operation had come, in us."},
-     {"memory", "all copies", "Memory(us)", "Copies between memories, in us."},
-     {"memoryNotOverlapComputationCommunication", "copies alone",
+      ToTranslate("Communication while nothing was computed, in us.")},
+     {"communicationOverlapComputation", ToTranslate("hidden communication"),
+      "Communication Overlap Computation(us)",
+      ToTranslate("Communication while kernels computed, in us.")},
+     {"communication", ToTranslate("all communication"), "Communication(us)",
+      ToTranslate("All communication, in us.")},
+     {"free", ToTranslate("free"), "Free(us)",
+      ToTranslate("Time in which the device did nothing, not even copy, in us; from the beginning "
+                  "of the step"
+                  " to its end.")},
+     {"communicationWaitStageTime", ToTranslate("waiting for other ranks"),
+      "Communication Wait Stage Time(us)",
+      ToTranslate("Exposed communication until the last rank of the operation had come, in us; "
+                  "empty where the"
+                  " capture does not tell it.")},
+     {"communicationTransmitStageTime", ToTranslate("transfer"),
+      "Communication Transmit Stage Time(us)",
+      ToTranslate("Exposed communication after the last rank of the operation had come, in us.")},
+     {"memory", ToTranslate("all copies"), "Memory(us)",
+      ToTranslate("Copies between memories, in us.")},
+     {"memoryNotOverlapComputationCommunication", ToTranslate("copies alone"),
       "Memory Not Overlap Computation Communication(us)",
-      "Time in which nothing but copies ran, in us."}}};
+      ToTranslate("Time in which nothing but copies ran, in us.")}}};
 
 std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes) {
   std::vector<StepRow> rows;
@@ -82,16 +92,17 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
     if (part.steps.empty() && part.earlier.empty()) notes.push_back(NoDeviceWorkNote(rank));
   }
   if (not_split > 0) {
-    notes.push_back(fmt::format(
-        "the wait for other ranks is unknown in {} (of all ranks together) without recorded"
-        " communication tasks{}",
-        Counted(not_split, "step"), level_tells ? "; collect with profiler_level=Level1" : ""));
+    notes.push_back(
+        Say("the wait for other ranks is unknown in {} (of all ranks together) without recorded"
+            " communication tasks{}",
+            Counted(not_split, "step"),
+            level_tells ? Translated("; collect with profiler_level=Level1") : ""));
   }
   if (divided_otherwise > 0) {
-    notes.push_back(
+    notes.push_back(Say(
         "the table of the earlier run was made by another tool or version, which defines free time,"
         " wait and transfer differently, so they are not compared; run cluster_time_summary on its"
-        " captures again");
+        " captures again"));
   }
   return rows;
 }
@@ -221,9 +232,9 @@ std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
   }
   if (alone > 0) {
     notes.push_back(
-        fmt::format("{} of {} steps of ranks are in one run only, so they have no difference; steps"
-                    " are compared by rank and number",
-                    alone, listed.size()));
+        Say("{} of {} steps of ranks are in one run only, so they have no difference; steps"
+            " are compared by rank and number",
+            alone, listed.size()));
   }
   return listed;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -384,7 +385,7 @@ struct Link {
 
 // "3", or "group rank 3" of a rank that the job does not name.
 std::string EndText(RankId rank, std::int64_t in_group) {
-  return rank >= 0 ? RankName(rank) : fmt::format("group rank {}", in_group);
+  return rank >= 0 ? RankName(rank) : Say("group rank {}", in_group);
 }
 
 // Links to other ranks that took time. The sums of the captures where they have them.
@@ -422,23 +423,68 @@ double MedianBandwidth(const std::vector<Link>& links) {
 
 }  // namespace
 
+namespace {
+
+// In ms, of each rank that has steps.
+std::vector<RankValue> OfRanks(const std::vector<StepTraceRow>& rows,
+                               TimeNs StepTimes::Row::*time) {
+  std::vector<RankValue> values;
+  for (const auto& row : rows) {
+    if (!row.stage) values.push_back({row.rank, InMs(row.times.*time)});
+  }
+  return values;
+}
+
+const RankOp* LongestOf(const OpSums& ops) {
+  const RankOp* longest = nullptr;
+  for (const auto& op : ops.ops) {
+    if (longest == nullptr || op.op->time.elapse > longest->op->time.elapse) longest = &op;
+  }
+  return longest;
+}
+
+}  // namespace
+
+void AddAnswer(const std::vector<StepTraceRow>& steps, const OpSums& ops, const LinkSums& links,
+               Report& report) {
+  if (const auto transports = LinksByTransport(links); !transports.empty()) {
+    const auto& [transport, of] = *transports.begin();
+    AddSentence(Say("{} to {} is the slowest of {} links over {}: {:.3f} GB/s, the median"
+                    " is {:.3f}",
+                    of.front().source, of.front().destination, of.size(), transport,
+                    of.front().Bandwidth(), MedianBandwidth(of)),
+                report.lines);
+  } else if (const std::vector<RankValue> exposed =
+                 OfRanks(steps, &StepTimes::Row::exposed_communication);
+             !exposed.empty()) {
+    const RankSpread spread = SpreadOf(exposed);
+    AddSentence(Say("exposed communication takes {:.3f} ms of a step (median), most on {}:"
+                    " {:.3f} ms",
+                    spread.median, RankText(spread.max.rank), spread.max.value),
+                report.lines);
+  } else if (const RankOp* longest = LongestOf(ops)) {
+    AddSentence(Say("{} on {} takes longest: {:.3f} ms, {:.3f} ms of it transfer",
+                    ShortenName(Printable(longest->op->name), 28), RankText(longest->rank),
+                    longest->op->time.elapse, longest->op->time.transit),
+                report.lines);
+  }
+}
+
 void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
   const ScreenList list = SpreadList({ScreenText("ms in a step", 24)}, ScreenNumber("", 12, 3));
   const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
-    std::vector<RankValue> values;
-    for (const auto& row : rows) {
-      if (!row.stage) values.push_back({row.rank, InMs(row.times.*time)});
-    }
+    const std::vector<RankValue> values = OfRanks(rows, time);
     if (values.empty()) return;
-    report.lines.push_back(list.LineOf(SpreadCells({name}, MeansOfRanks(values))));
+    report.lines.push_back(
+        list.LineOf(SpreadCells({CellOf(Translated(name))}, MeansOfRanks(values))));
   };
   if (rows.empty()) return;
   report.lines.push_back(list.Heading());
-  of_ranks(&StepTimes::Row::computing, "computing");
-  of_ranks(&StepTimes::Row::exposed_communication, "exposed communication");
+  of_ranks(&StepTimes::Row::computing, ToTranslate("computing"));
+  of_ranks(&StepTimes::Row::exposed_communication, ToTranslate("exposed communication"));
   // Other commands count all of the free time; the table may lack both ends of the device's work.
-  of_ranks(&StepTimes::Row::free, "free (profiler's table)");
-  of_ranks(&StepTimes::Row::bubble, "receives (Bubble)");
+  of_ranks(&StepTimes::Row::free, ToTranslate("free (profiler's table)"));
+  of_ranks(&StepTimes::Row::bubble, ToTranslate("receives (Bubble)"));
 }
 
 void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Report& report) {
@@ -461,24 +507,21 @@ void AddGroupLines(const std::vector<Group>& groups, std::size_t captured, Repor
   for (const auto& [kind, count] : kinds) {
     const auto& [type, name, ranks] = kind;
     if (shown++ == kKindsOfGroups) break;
-    report.lines.push_back(fmt::format("    {:<10}  {:<16.16}  {} of {}", type,
-                                       name.empty() ? "(no name)" : name, Counted(count, "group"),
-                                       Counted(ranks, "rank")));
+    const std::string shown_name = name.empty() ? Say("(no name)") : fmt::format("{:.16}", name);
+    report.lines.push_back(Say("    {:<10}  {}  {} of {}", type, PaddedBehind(shown_name, 16),
+                               Counted(count, "group"), Counted(ranks, "rank")));
   }
   AddMoreLine(kinds.size(), kKindsOfGroups, "kind", report.lines);
 }
 
 void AddOperatorLines(const OpSums& ops, Report& report) {
-  const RankOp* longest = nullptr;
-  for (const auto& op : ops.ops) {
-    if (longest == nullptr || op.op->time.elapse > longest->op->time.elapse) longest = &op;
-  }
+  const RankOp* longest = LongestOf(ops);
   if (longest == nullptr) return;
-  report.lines.push_back(fmt::format("  longest operator: {} on {}",
-                                     ShortenName(Printable(longest->op->name), NameColumns(50)),
-                                     RankText(longest->rank)));
-  report.lines.push_back(fmt::format("    {:.3f} ms, {:.3f} ms of it transfer",
-                                     longest->op->time.elapse, longest->op->time.transit));
+  report.lines.push_back(Say("  longest operator: {} on {}",
+                             ShortenName(Printable(longest->op->name), NameColumns(50)),
+                             RankText(longest->rank)));
+  report.lines.push_back(Say("    {:.3f} ms, {:.3f} ms of it transfer", longest->op->time.elapse,
+                             longest->op->time.transit));
 }
 
 void AddLinkLines(const LinkSums& sums, Report& report) {
@@ -492,7 +535,7 @@ void AddLinkLines(const LinkSums& sums, Report& report) {
     const Link &slowest = links.front(), &fastest = links.back();
     report.lines.push_back(list.Line(transport, links.size(), slowest.Bandwidth(),
                                      MedianBandwidth(links), fastest.Bandwidth(),
-                                     fmt::format("{} to {}", slowest.source, slowest.destination)));
+                                     Say("{} to {}", slowest.source, slowest.destination)));
   }
 }
 

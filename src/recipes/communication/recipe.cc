@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/culprits.h"
@@ -83,7 +84,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
     const auto any = [&](bool Part::*what) {
       return std::ranges::any_of(ranks, [&](const OfRank<Part>& rank) { return rank.part.*what; });
     };
-    report.notes.emplace_back(
+    report.notes.emplace_back(Translated(
         any(&Part::of_torch)
             ? "torch.profiler traces hold no communication sums; the recipes slow_rank and"
               " slow_link read their single operations"
@@ -91,7 +92,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
             ? "no communication times and links were recorded for this step; leave --step_id out to"
               " see the whole run"
             : "no communication times and links were recorded; collect with profiler_level=Level1,"
-              " and keep communication.json and communication_matrix.json, or analysis.db");
+              " and keep communication.json and communication_matrix.json, or analysis.db"));
   }
   if (wanted.sheets) {
     if (subjects.groups) communication::AddGroupSheet(groups, report);
@@ -119,6 +120,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, OutputSelection wanted
   }
   if (wanted.screen == Detail::kNone) return;
   AddVerdictLines(JudgeLoads(LoadsOf(ranks), report.absent), report.lines);
+  if (report.lines.empty()) communication::AddAnswer(steps, ops, links, report);
   communication::AddStepLines(steps, report);
   communication::AddGroupLines(groups, ranks.size(), report);
   communication::AddOperatorLines(ops, report);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/io/json_document.h"
@@ -71,10 +72,10 @@ Grid::Grid(const Ranks& ranks, std::string& problem) {
     const std::int64_t pipeline = size("pipeline_model_parallel_size");
     const std::int64_t data = size("data_parallel_size") * size("context_parallel_size");
     if (!whole_numbers || world != tensor * pipeline * data) {
-      problem = fmt::format(
-          "distributed_args: world_size {} is not tensor {} x pipeline {} x data"
-          " and context {}; no parallel indices",
-          world, tensor, pipeline, data);
+      problem =
+          Say("distributed_args: world_size {} is not tensor {} x pipeline {} x data"
+              " and context {}; no parallel indices",
+              world, tensor, pipeline, data);
       return;
     }
     world_ = world;

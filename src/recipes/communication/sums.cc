@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/report/report.h"
@@ -214,12 +215,12 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
     }
   }
   for (const std::string& end : unknown) {
-    sums.notes.push_back(fmt::format(
-        "links of rank {} are listed under that number: no metadata gives its rank in the job",
-        end));
+    sums.notes.push_back(
+        Say("links of rank {} are listed under that number: no metadata gives its rank in the job",
+            end));
   }
   for (const std::string& end : global.Contradictions()) {
-    sums.notes.push_back(fmt::format("two captures claim rank {}; the first counts", end));
+    sums.notes.push_back(Say("two captures claim rank {}; the first counts", end));
   }
   return sums;
 }

@@ -201,6 +201,10 @@ LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups);
 /// Four decimals, as the profiler writes ratios and bandwidths; 0 for a divisor of nothing.
 double RatioOf(double part, double whole);
 
+/// Adds what the screen begins with where no rank is to blame: the slowest link, else what
+/// communication costs, else the longest operator.
+void AddAnswer(const std::vector<StepTraceRow>& steps, const OpSums& ops, const LinkSums& links,
+               Report& report);
 /// Each adds its lines to the screen, none without data: the spread of the steps over ranks, the
 /// groups by kind, the longest operator, and the links by transport with the slowest of each.
 void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report);

@@ -12,6 +12,7 @@
 #include "find_causes.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -148,9 +149,9 @@ class LastRanks {
 };
 
 std::string TextOf(const LastToOp& last) {
-  if (!last.known) return "the last rank is unknown";
-  if (!last.is_late) return "no late rank";
-  return "last: " + last.who;
+  if (!last.known) return Say("the last rank is unknown");
+  if (!last.is_late) return Say("no late rank");
+  return Say("last: {}", last.who);
 }
 
 // An operator of the rank that is explained, and who came last to it.
@@ -259,7 +260,7 @@ void AddLines(const Lateness& lateness, RankId target, const std::vector<Explain
   if (const std::string coverage = CoverageText(lateness); !coverage.empty())
     report.lines.push_back(coverage);
   report.lines.push_back(
-      fmt::format("the {} longest communication operators of {}:", ops.size(), RankText(target)));
+      Say("the {} longest communication operators of {}:", ops.size(), RankText(target)));
   constexpr std::size_t kShownRanks = 3, kShownOps = 6;
   TimeNs longest = 0;
   for (const auto& [op, last] : ops) longest = std::max(longest, op->dur);
@@ -272,9 +273,9 @@ void AddLines(const Lateness& lateness, RankId target, const std::vector<Explain
     const std::string bound =
         late.device + late.host == 0
             ? ""
-            : fmt::format(" ({} device-bound, {} host-bound)", late.device, late.host);
-    report.lines.push_back(fmt::format("  {} came last in {}, which took {}{}", late.last.who,
-                                       late.times, time_text(late.duration), bound));
+            : Say(" ({} device-bound, {} host-bound)", late.device, late.host);
+    report.lines.push_back(Say("  {} came last in {}, which took {}{}", late.last.who, late.times,
+                               time_text(late.duration), bound));
   }
   AddMoreLine(order.size(), kShownRanks, "rank", report.lines);
   for (std::size_t i = 0; i < std::min(kShownOps, ops.size()); ++i) {
@@ -311,18 +312,19 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Outp
   const std::vector<SlowRun> found =
       FindCauses(ranks, target, arguments[kTopNum], LimitsOf(arguments));
   if (found.empty()) {
-    report.notes.push_back(fmt::format(
-        "{} recorded no communication operators; {}", RankText(ranks[target].rank),
-        ranks[target].part.load.collectives.on_gpu ? "no kernel of NCCL ran"
-                                                   : "collect with profiler_level=Level1"));
+    report.notes.push_back(Say("{} recorded no communication operators; {}",
+                               RankText(ranks[target].rank),
+                               Translated(ranks[target].part.load.collectives.on_gpu
+                                              ? "no kernel of NCCL ran"
+                                              : "collect with profiler_level=Level1")));
   }
   const auto alone = std::ranges::count_if(
       found, [](const SlowRun& item) { return item.bound == Bound::kUnknown && !item.slow; });
   if (alone > 0) {
     report.notes.push_back(
-        fmt::format("{} of the operators ran on {} alone, or a different number of times on the"
-                    " other ranks; give captures of the same steps of all ranks",
-                    alone, RankText(ranks[target].rank)));
+        Say("{} of the operators ran on {} alone, or a different number of times on the"
+            " other ranks; give captures of the same steps of all ranks",
+            alone, RankText(ranks[target].rank)));
   }
   const LastRanks last(ranks, target, report.absent);
   std::vector<ExplainedOp> ops;

@@ -9,7 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
@@ -168,6 +171,8 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   };
   OutlierLines outliers;
   ScreenLines lines;
+  std::string verdict;  // of the groups of which least is hidden
+  double most_exposed = -1;
   const ScreenList list(
       2, {ScreenText("process groups", 20), ScreenNumber("min", 8, 1), ScreenNumber("median", 8, 1),
           ScreenNumber("max", 8, 1), ScreenText("(rank)", 10), ScreenNumber("hidden", 8, 1)});
@@ -190,12 +195,23 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
     const std::string name = fmt::format("{}", fmt::join(sets[set], "+"));
     outliers.Add(name, exposed, percent);
     std::vector<Cell> cells = SpreadCells({name}, exposed);
-    cells.emplace_back(SpreadOf(std::move(hidden)).median);
+    const RankSpread spread = SpreadOf(exposed);
+    const double median_hidden = SpreadOf(std::move(hidden)).median;
+    if (spread.median > most_exposed) {
+      most_exposed = spread.median;
+      verdict =
+          Say("communication of {} that computing does not hide: {:.1f} % of the steps, {:.1f}"
+              " % more are hidden (medians of {})",
+              ShortenName(Printable(name), 24), spread.median, median_hidden,
+              Counted(exposed.size(), "rank"));
+    }
+    cells.emplace_back(median_hidden);
     lines.push_back(list.LineOf(cells));
   }
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;
-  report.lines.push_back("communication that computing does not hide, in % of the steps");
+  AddSentence(verdict, report.lines);
+  report.lines.push_back(Say("communication that computing does not hide, in % of the steps"));
   report.lines.push_back(list.Heading());
   const std::size_t shown = std::min(kShown, lines.size());
   report.lines.insert(report.lines.end(), lines.begin(),
@@ -210,11 +226,11 @@ void AddNotes(const Ranks& ranks, Report& report) {
   };
   if (const auto count = count_without(&Masking::has_steps); count > 0) {
     report.notes.push_back(
-        fmt::format("{} of {} ranks have no steps; call step() of the profiler after each step",
-                    count, ranks.size()));
+        Say("{} of {} ranks have no steps; call step() of the profiler after each step", count,
+            ranks.size()));
   }
   if (const auto count = count_without(&Masking::has_groups); count > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "{} of {} ranks do not name the process groups of their communication (dp, tp, ...); record"
         " parallel_group_info with add_metadata_json() of the profiler",
         count, ranks.size()));

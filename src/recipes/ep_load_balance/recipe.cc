@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -168,9 +169,14 @@ std::string GroupText(const ExpertGroup& group) {
 
 void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
   if (groups.empty()) return;
-  report.lines.push_back(
-      fmt::format("tokens of {} of ranks that share experts; the most uneven first:",
-                  Counted(groups.size(), "group")));
+  const RankSpread first = SpreadOf(groups.front().tokens);
+  if (first.median > 0) {
+    AddSentence(Say("{} has {:.2f} times the tokens of the median of its group",
+                    RankText(first.max.rank), first.max.value / first.median),
+                report.lines);
+  }
+  report.lines.push_back(Say("tokens of {} of ranks that share experts; the most uneven first:",
+                             Counted(groups.size(), "group")));
   const ScreenList list(2, {ScreenName("ranks", 22), ScreenNumber("min", 11),
                             ScreenNumber("median", 11), ScreenNumber("max (rank)", 11),
                             ScreenNumber("", 5), ScreenNumber("max / median", 12, 2)});
@@ -201,21 +207,21 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
   }
   if (!without_kernels.empty()) {
     report.notes.push_back(
-        fmt::format("{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
-                    without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
-                    ranks.front().part.on_gpu
-                        ? "kernels of GPUs have no shapes"
-                        : "models without experts have none; shapes need profiler_level=Level1"));
+        Say("{} of {} ranks have no grouped matmul kernels with shapes (first: {}); {}",
+            without_kernels.size(), ranks.size(), RankText(without_kernels.front()),
+            ranks.front().part.on_gpu
+                ? "kernels of GPUs have no shapes"
+                : "models without experts have none; shapes need profiler_level=Level1"));
   }
   if (!without_group.empty()) {
     report.notes.push_back(
-        fmt::format("{} ranks name no group of experts (first: {}) and are compared as one group;"
-                    " --group_name gives its name if it is not exp",
-                    without_group.size(), RankText(without_group.front())));
+        Say("{} ranks name no group of experts (first: {}) and are compared as one group;"
+            " --group_name gives its name if it is not exp",
+            without_group.size(), RankText(without_group.front())));
   }
   if (skipped > 0) {
-    report.notes.push_back(fmt::format(
-        "grouped matmul kernels left out because their shapes show no tokens: {}", skipped));
+    report.notes.push_back(
+        Say("grouped matmul kernels left out because their shapes show no tokens: {}", skipped));
   }
 }
 

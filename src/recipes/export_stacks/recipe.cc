@@ -10,6 +10,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
@@ -124,18 +125,18 @@ void AddPaths(const PathTree& tree, Metric metric, RankId rank, std::size_t row_
   sheet.Add(rest, row_rank);
 }
 
-constexpr std::string_view TitleOf(Metric metric) {
+std::string_view TitleOf(Metric metric) {
   switch (metric) {
     case Metric::kDevice:
-      return "device work";
+      return Translated("device work");
     case Metric::kHost:
-      return "thread time of the host";
+      return Translated("thread time of the host");
     case Metric::kSelfCpu:
-      return "own time of operators with a call stack";
+      return Translated("own time of operators with a call stack");
     case Metric::kSelfNpu:
-      return "device work of operators with a call stack";
+      return Translated("device work of operators with a call stack");
     default:
-      return "free time of the device";
+      return Translated("free time of the device");
   }
 }
 
@@ -147,10 +148,10 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
   };
   constexpr std::size_t kShown = 10;
   report.lines.push_back(
-      CutEnd(fmt::format("{:.1f} % of the {} ({}, {}): {}", PercentOf(node(0).time, total),
-                         TitleOf(metric), AmountText(Quantity::kTime, total),
-                         Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
-                         InnermostFirst(all, longest[0])),
+      CutEnd(Say("{:.1f} % of the {} ({}, {}): {}", PercentOf(node(0).time, total), TitleOf(metric),
+                 AmountText(Quantity::kTime, total),
+                 Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
+                 InnermostFirst(all, longest[0])),
              ScreenColumns()));
   const ScreenList list(0, {ScreenPercent("share", 7), ScreenMs("ms", 12), ScreenNumber("count", 8),
                             ScreenText("path, innermost first")});
@@ -168,9 +169,9 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
     std::vector<RankValue> times;
     for (const auto& [rank, part] : ranks) times.push_back({rank, InMs(part.tree.Total())});
     const RankSpread spread = SpreadOf(times);
-    report.lines.push_back(fmt::format(
-        "ms of a rank: min {:.3f} ({}), median {:.3f}, max {:.3f} ({})", spread.min.value,
-        RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
+    report.lines.push_back(Say("ms of a rank: min {:.3f} ({}), median {:.3f}, max {:.3f} ({})",
+                               spread.min.value, RankText(spread.min.rank), spread.median,
+                               spread.max.value, RankText(spread.max.rank)));
     OutlierLines outliers;
     outliers.Add(TitleOf(metric), times, [](double ms) { return fmt::format("{:.3f} ms", ms); });
     outliers.AppendTo(report.lines);
@@ -179,13 +180,13 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
       std::ranges::count_if(ranks, [](const auto& rank) { return !rank.part.has_python; });
   if (without > 0) {
     report.lines.push_back(
-        fmt::format("{}: no Python functions, so paths begin with operators; set with_stack=True",
-                    without == static_cast<std::int64_t>(ranks.size()) ? std::string("all ranks")
-                                                                       : Counted(without, "rank")));
+        Say("{}: no Python functions, so paths begin with operators; set with_stack=True",
+            without == static_cast<std::int64_t>(ranks.size()) ? Say("all ranks")
+                                                               : Counted(without, "rank")));
   }
   report.lines.push_back(
-      fmt::format("ExportStacks/stacks_{}.txt holds all paths in ns: flamegraph.pl, speedscope",
-                  NameOf(metric)));
+      Say("ExportStacks/stacks_{}.txt holds all paths in ns: flamegraph.pl, speedscope",
+          NameOf(metric)));
 }
 
 void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -197,8 +198,8 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
   for (const auto& [rank, part] : ranks) {
     const std::size_t row_rank = BeginRank(rank, report);
     if (part.tree.Total() == 0) {
-      report.notes.push_back(fmt::format("{}: no {} was recorded, so it has no paths",
-                                         RankText(rank), TitleOf(metric)));
+      report.notes.push_back(
+          Say("{}: no {} was recorded, so it has no paths", RankText(rank), TitleOf(metric)));
       continue;
     }
     all.Merge(part.tree);
@@ -212,12 +213,13 @@ void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelect
         {fmt::format("stacks_{}.txt", NameOf(metric)), FoldedStacks(all.tree())});
   if (wanted.screen != Detail::kNone) AddLines(ranks, all.tree(), metric, report);
   if (!wanted.sheets) return;
-  std::string title = fmt::format(
-      "{} of {} by call path: {}; a click widens a frame",
-      AmountText(Quantity::kTime, all.tree().Total()),
-      ranks.size() == 1 ? RankText(ranks.front().rank) : fmt::format("{} ranks", ranks.size()),
-      TitleOf(metric));
-  report.drawings.push_back(export_stacks::FlameChart(all.tree(), std::move(title)));
+  std::string title =
+      Say("{} of {} by call path: {}; a click widens a frame",
+          AmountText(Quantity::kTime, all.tree().Total()),
+          ranks.size() == 1 ? RankText(ranks.front().rank)
+                            : Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
+          TitleOf(metric));
+  report.drawings.push_back(export_stacks::FlameChart(all.tree(), metric, std::move(title)));
   AddPaths(all.tree(), metric, -1, 0, sums);
   report.sheets.push_back(std::move(sums.sheet));
   report.sheets.push_back(std::move(of_ranks.sheet));

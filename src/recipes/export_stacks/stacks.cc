@@ -172,9 +172,43 @@ namespace {
 constexpr TimeNs kMinPart = 1000;
 constexpr const char* kRest = "[frames of less than 0.1 %]";
 
+Tint TintOf(TimeCategory category) {
+  if (category == TimeCategory::kWaitPeer || category == TimeCategory::kInnerWait)
+    return Tint::kWait;
+  if (category == TimeCategory::kTransfer || category == TimeCategory::kSlow)
+    return Tint::kTransfer;
+  if (category == TimeCategory::kBubble) return Tint::kBase;
+  if (IsCommunication(category)) return Tint::kUnsplit;
+  if (IsDeviceCopy(category)) return Tint::kCopy;
+  return IsFree(category) ? Tint::kFree : Tint::kCompute;
+}
+
+// By node. An operation of communication has frames of its categories within; what has none
+// computes. The others are of the host.
+std::vector<Tint> TintsOf(const PathTree& tree, Metric metric) {
+  std::vector<Tint> tints(tree.nodes.size());
+  if (metric != Metric::kDevice && metric != Metric::kFree) return tints;
+  std::vector<bool> calls(tree.nodes.size());
+  for (std::size_t i = tree.nodes.size(); i-- > 0;) {
+    const PathNode& node = tree.nodes[i];
+    std::string_view name = tree.frames[static_cast<std::size_t>(node.frame)];
+    std::optional<TimeCategory> category;
+    if (name.starts_with('[') && name.ends_with(']'))
+      category = CategoryNamed(name.substr(1, name.size() - 2));
+    if (category) tints[i] = TintOf(*category);
+    if (!category && !calls[i] && metric == Metric::kDevice) tints[i] = Tint::kCompute;
+    if (node.parent < 0) continue;
+    const auto parent = static_cast<std::size_t>(node.parent);
+    calls[parent] = true;
+    if (category && metric == Metric::kDevice)
+      tints[parent] = IsCommunication(*category) ? Tint::kUnsplit : TintOf(*category);
+  }
+  return tints;
+}
+
 }  // namespace
 
-PageChart FlameChart(const PathTree& tree, std::string title) {
+PageChart FlameChart(const PathTree& tree, Metric metric, std::string title) {
   PageChart chart{.kind = PageChart::Kind::kFlame, .title = std::move(title), .unit = "ms"};
   PageSeries& own = chart.series.emplace_back(PageSeries{.name = "time"});
   std::vector<TimeNs> whole(tree.nodes.size());
@@ -184,9 +218,10 @@ PageChart FlameChart(const PathTree& tree, std::string title) {
     whole[i] += node.time;
     (node.parent >= 0 ? whole[static_cast<std::size_t>(node.parent)] : total) += whole[i];
   }
+  const std::vector<Tint> tints = TintsOf(tree, metric);
   std::unordered_map<std::int32_t, std::size_t> labels;  // by frame
-  const auto add = [&](std::int32_t parent, std::size_t label, TimeNs time) {
-    chart.frames.push_back({parent, label});
+  const auto add = [&](std::int32_t parent, std::size_t label, TimeNs time, Tint tint = {}) {
+    chart.frames.push_back({parent, label, tint});
     own.values.push_back(InMs(time));
     return static_cast<std::int32_t>(chart.frames.size() - 1);
   };
@@ -206,7 +241,7 @@ PageChart FlameChart(const PathTree& tree, std::string title) {
     }
     const auto [label, is_new] = labels.try_emplace(node.frame, chart.labels.size());
     if (is_new) chart.labels.push_back(tree.frames[static_cast<std::size_t>(node.frame)]);
-    drawn[i] = add(parent, label->second, node.time);
+    drawn[i] = add(parent, label->second, node.time, tints[i]);
   }
   const std::size_t rest = chart.labels.size();
   for (const auto& [parent, time] : rests) {

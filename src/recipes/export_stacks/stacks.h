@@ -39,6 +39,7 @@ PathTree OperatorStacks(const RankTrace& trace, bool of_device);
 
 /// The same as a flame graph. Frames of less than 0.1 % of the whole are one in their caller, so
 /// that it is bounded and the times add up to those of the tree.
-PageChart FlameChart(const PathTree& tree, std::string title);
+/// Frames of work of the device, and of its free time, have the tint of that.
+PageChart FlameChart(const PathTree& tree, Metric metric, std::string title);
 
 }  // namespace mpa::recipes::export_stacks

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -245,10 +246,10 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   std::int64_t kernels = 0, calls = 0;
   for (const auto& [rank, part] : ranks) {
     if (part.left_out) {
-      report.notes.push_back(fmt::format(
-          "{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes"
-          " these files for raw captures",
-          RankText(rank)));
+      report.notes.push_back(
+          Say("{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes"
+              " these files for raw captures",
+              RankText(rank)));
       continue;
     }
     const std::string directory = DirectoryOf(rank);
@@ -256,7 +257,7 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
     const auto add = [&, id = rank, written = part.written](
                          const char* name, const std::string& text, std::int64_t rows) {
       if (text.empty() && !(written && rows > 0)) {
-        report.notes.push_back(fmt::format("{}: it holds nothing for {}", RankText(id), name));
+        report.notes.push_back(Say("{}: it holds nothing for {}", RankText(id), name));
         return;
       }
       const std::string path = fmt::format("{}/{}", directory, name);
@@ -269,10 +270,10 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
     calls += part.call_rows;
   }
   if (wanted.screen != Detail::kNone) {
-    report.lines.push_back(fmt::format("{} of {}: {} kernels and collectives, {} of host calls",
-                                       Counted(files.sheet.rows.size(), "file"),
-                                       Counted(report.ranks.size(), "rank"), kernels,
-                                       Counted(calls, "name")));
+    report.lines.push_back(Say("{} of {}: {} kernels and collectives, {} of host calls",
+                               Counted(files.sheet.rows.size(), "file"),
+                               Counted(report.ranks.size(), "rank"), kernels,
+                               Counted(calls, "name")));
   }
   if (wanted.sheets) report.sheets.push_back(std::move(files.sheet));
 }

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "gaps.h"
+#include "launch_delays.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -41,6 +43,7 @@ struct IdleOfRank {
   std::vector<TimeNs> categories;  ///< of all steps, by category
   EarlierTime earlier = {};
   RankCollectives collectives;
+  LaunchDelays launches;
 };
 
 }  // namespace mpa::recipes::free_analysis
@@ -66,6 +69,7 @@ void CheckIdle(const IdleOfRank& part) {
   for (const Idle& idle : part.longest) holds = holds && IsDuration(idle.Length());
   for (const TimeNs time : part.categories) holds = holds && IsDuration(time);
   if (!holds) Fail(ErrorKind::kCorrupt, "an idle time is impossible");
+  CheckLaunchDelays(part.launches);
 }
 
 IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& arguments) {
@@ -82,6 +86,7 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
                             accounts.Of(gap.time)});
   }
   part.earlier = accounts.Account().earlier;
+  part.launches = LaunchDelaysOf(trace, accounts.Account().clock);
   const CategoryTimes categories = accounts.Categories();
   for (std::size_t category = 0; category < kTimeCategories; ++category) {
     part.categories.push_back(categories[static_cast<TimeCategory>(category)]);
@@ -149,29 +154,36 @@ CategoryTimes CategoriesOf(const Ranks& ranks) {
   return all;
 }
 
-// The largest causes of the free time of all ranks.
-void AddCauses(const CategoryTimes& categories, Report& report) {
-  constexpr std::size_t kMax = 8;
+// What causes free time, the largest first.
+std::vector<std::pair<TimeNs, std::string_view>> CausesOf(const CategoryTimes& categories) {
   std::vector<std::pair<TimeNs, std::string_view>> causes;
   for (std::size_t i = 0; i < kTimeCategories; ++i) {
     const auto category = static_cast<TimeCategory>(i);
     if (IsFree(category) && categories[category] > 0)
       causes.push_back({categories[category], TitleOf(category)});
   }
-  if (causes.empty()) return;
   StableSort(causes, [](const auto& a, const auto& b) { return a.first > b.first; });
+  return causes;
+}
+
+// The largest causes of the free time of all ranks.
+void AddCauses(const CategoryTimes& categories, Report& report) {
+  constexpr std::size_t kMax = 8;
+  const auto causes = CausesOf(categories);
+  if (causes.empty()) return;
   const TimeNs all = categories.SumOf(IsFree);
-  report.lines.push_back("causes, by their share of the free time of all ranks");
+  report.lines.push_back(Say("causes, by their share of the free time of all ranks"));
   const auto add = [&](std::string_view name, TimeNs time) {
-    report.lines.push_back(
-        fmt::format("  {:<34} {:>6.1f} %  {:>12.3f} ms", name, PercentOf(time, all), InMs(time)));
+    report.lines.push_back(fmt::format("  {} {:>6.1f} %  {:>12.3f} ms",
+                                       PaddedBehind(std::string(Translated(name)), 34),
+                                       PercentOf(time, all), InMs(time)));
   };
   TimeNs rest = all;
   for (std::size_t i = 0; i < std::min(kMax, causes.size()); ++i) {
     add(causes[i].second, causes[i].first);
     rest -= causes[i].first;
   }
-  if (rest > 0) add("others", rest);
+  if (rest > 0) add(ToTranslate("others"), rest);
 }
 
 // In words, and as many of them as a line of the screen holds.
@@ -182,10 +194,10 @@ std::string LargestCauses(const std::string& causes) {
     const std::string_view cause = Trim(piece);
     const std::size_t blank = std::min(cause.find(' '), cause.size());
     const std::optional<TimeCategory> category = CategoryNamed(cause.substr(0, blank));
-    const std::string words =
-        fmt::format("{}{}{}", text.empty() ? "" : ", ",
-                    category ? TitleOf(*category) : cause.substr(0, blank), cause.substr(blank));
-    if (text.size() + words.size() + 5 > width) return text + ", ...";
+    const std::string words = fmt::format(
+        "{}{}{}", text.empty() ? "" : ", ",
+        category ? Translated(TitleOf(*category)) : cause.substr(0, blank), cause.substr(blank));
+    if (ColumnsOf(text) + ColumnsOf(words) + 5 > width) return text + ", ...";
     text += words;
   }
   return text;
@@ -207,12 +219,21 @@ const OfRank<IdleOfRank>* FindLongest(const Ranks& ranks, bool maybe_busy, const
 
 std::string BoundsText(const Idle& idle) {
   const auto text = [](Edge edge, bool at_begin) {
-    return fmt::format("{} {}", edge == Edge::kStep ? "the" : "a", NameOf(edge, at_begin));
+    switch (edge) {
+      case Edge::kKernel:
+        return Translated("a kernel");
+      case Edge::kCollective:
+        return Translated("a collective");
+      case Edge::kCopy:
+        return Translated("a copy");
+      case Edge::kStep:
+        break;
+    }
+    return Translated(at_begin ? "the start of the step" : "the end of the step");
   };
-  std::string bounds =
-      fmt::format("between {} and {}", text(idle.from, true), text(idle.to, false));
-  if (idle.step >= 0) bounds += fmt::format(", in step {}", idle.step);
-  return bounds;
+  const std::string_view from = text(idle.from, true), to = text(idle.to, false);
+  return idle.step < 0 ? Say("between {} and {}", from, to)
+                       : Say("between {} and {}, in step {}", from, to, idle.step);
 }
 
 void AddLongest(const Ranks& ranks, bool compat, Report& report) {
@@ -221,21 +242,58 @@ void AddLongest(const Ranks& ranks, bool compat, Report& report) {
   };
   const Idle* idle = nullptr;
   if (const auto* rank = FindLongest(ranks, false, idle)) {
-    report.lines.push_back(fmt::format(
-        "{}: {} on {}", compat ? "longest between two kernels or collectives" : "longest idle time",
-        AmountText(Quantity::kTime, idle->Length()), RankText(rank->rank)));
+    const std::string length = AmountText(Quantity::kTime, idle->Length());
+    report.lines.push_back(compat
+                               ? Say("longest between two kernels or collectives: {} on {}", length,
+                                     RankText(rank->rank))
+                               : Say("longest idle time: {} on {}", length, RankText(rank->rank)));
     if (!compat) add(BoundsText(*idle));
     if (idle->reason.kind != IdleReason::kEdge) add(idle->reason.text);
     add(LargestCauses(idle->account.causes));
     add(ShortenName(idle->account.place, ScreenColumns() - 4));
   }
   if (const auto* rank = FindLongest(ranks, true, idle)) {
-    report.lines.push_back(
-        fmt::format("{} on {} may not have been idle:", AmountText(Quantity::kTime, idle->Length()),
-                    RankText(rank->rank)));
+    report.lines.push_back(Say("{} on {} may not have been idle:",
+                               AmountText(Quantity::kTime, idle->Length()), RankText(rank->rank)));
     add(BoundsText(*idle));
-    add("the work that ended it began long after its launch; earlier work was not recorded");
+    add(Say("the work that ended it began long after its launch; earlier work was not recorded"));
   }
+}
+
+// The free time of all ranks by what causes it, as the screen lists it.
+PageChart CauseChart(const CategoryTimes& categories) {
+  PageChart chart{.kind = PageChart::Kind::kBars,
+                  .title = Say("Free time of all ranks by its cause"),
+                  .unit = "ms"};
+  PageSeries& series = chart.series.emplace_back();
+  series.tint = Tint::kFree;
+  series.name = Say("free");
+  for (const auto& [time, title] : CausesOf(categories)) {
+    chart.labels.emplace_back(Translated(title));
+    series.values.push_back(InMs(time));
+  }
+  return chart;
+}
+
+// Of the rank with the most free time what waits on its device, too.
+void AddDrawings(const Ranks& ranks, Report& report) {
+  std::vector<const LaunchDelays*> launches;
+  const OfRank<IdleOfRank>* most = nullptr;
+  double largest = -1;
+  for (const OfRank<IdleOfRank>& rank : ranks) {
+    launches.push_back(&rank.part.launches);
+    const CategoryTimes categories = CategoriesOf({rank});
+    const double free = PercentOf(categories.SumOf(IsFree), categories.Sum());
+    if (rank.part.launches.waiting.empty() || free <= largest) continue;
+    largest = free;
+    most = &rank;
+  }
+  if (const CategoryTimes categories = CategoriesOf(ranks); categories.SumOf(IsFree) > 0)
+    report.drawings.push_back(CauseChart(categories));
+  if (auto chart = DelayChart(launches)) report.drawings.push_back(std::move(*chart));
+  if (most == nullptr) return;
+  if (auto chart = QueueChart(most->part.launches, most->rank))
+    report.drawings.push_back(std::move(*chart));
 }
 
 void AddLines(const Ranks& ranks, bool compat, Report& report) {
@@ -247,11 +305,12 @@ void AddLines(const Ranks& ranks, bool compat, Report& report) {
   }
   if (shares.empty()) return;
   OutlierLines outliers;
-  outliers.Add("free", shares, [](double value) { return fmt::format("{:.1f} %", value); });
+  outliers.Add(Translated("free"), shares,
+               [](double value) { return fmt::format("{:.1f} %", value); });
   const RankSpread spread = SpreadOf(std::move(shares));
   report.lines.push_back(
-      fmt::format("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
-                  spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank)));
+      Say("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})", spread.median,
+          spread.min.value, spread.max.value, RankText(spread.max.rank)));
   AddCauses(CategoriesOf(ranks), report);
   AddLongest(ranks, compat, report);
   std::vector<EarlierTime> earlier;
@@ -272,17 +331,17 @@ void AddNotes(const Ranks& ranks, Report& report) {
     }
   }
   if (unknown > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "the capture does not say what dispatched the work around {} idle times; collect with"
         " activities {}; work of captured graphs and of compiled models is not dispatched one by"
         " one",
-        unknown, on_gpu ? "CPU and CUDA" : "CPU and NPU and profiler_level=Level1"));
+        unknown, Translated(on_gpu ? "CPU and CUDA" : "CPU and NPU and profiler_level=Level1")));
   }
   if (layers > 0) {
     report.notes.push_back(
-        fmt::format("the operators of {} idle times were not recorded; collect with the activity"
-                    " CPU to separate the framework from {}",
-                    layers, on_gpu ? "the runtime" : "CANN"));
+        Say("the operators of {} idle times were not recorded; collect with the activity"
+            " CPU to separate the framework from {}",
+            layers, on_gpu ? Translated("the runtime") : "CANN"));
   }
 }
 
@@ -292,17 +351,15 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
   if (wanted.sheets) {
     ItemSheet list("FreeAnalysis", IdleColumns(compat),
                    {"free_analysis", TextFile::Unit::kAsTheyAre});
-    list.sheet.charts = {
-        LargestBars("The longest free times by their reason, all ranks", {"reason"},
-                    {{"duration(us)", Tint::kFree}}, Measured::kUs, Chart::SameLabel::kSum),
-        {.kind = Chart::Kind::kBars,
-         .title = "The longest free times of each rank together",
-         .labels = {"rankId"},
-         .values = {{"duration(us)", Tint::kFree}},
-         .measured = Measured::kUs,
-         .same = Chart::SameLabel::kSum,
-         .of_ranks = true}};
+    list.sheet.charts = {{.kind = Chart::Kind::kBars,
+                          .title = "The longest free times of each rank together",
+                          .labels = {"rankId"},
+                          .values = {{"duration(us)", Tint::kFree}},
+                          .measured = Measured::kUs,
+                          .same = Chart::SameLabel::kSum,
+                          .of_ranks = true}};
     AddRowsOfRanks(ranks, &IdleOfRank::longest, std::move(list), report);
+    AddDrawings(ranks, report);
   }
   AddNotes(ranks, report);
   if (wanted.screen == Detail::kNone) return;

@@ -9,6 +9,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -66,7 +67,7 @@ struct PlaceItem {
 template <TimeNs Graph::*kTime>
 ColumnOf<GraphItem> ShareColumn(std::string_view name, std::string_view what) {
   return {NamedColumn(name, Format::kDecimals2, 16,
-                      fmt::format("Share of the replays in which {}, in percent.", what)),
+                      Say("Share of the replays in which {}, in percent.", Translated(what))),
           [](const GraphItem& item) -> Cell {
             return PercentOf(item.graph->*kTime, item.graph->Span());
           }};
@@ -109,12 +110,12 @@ std::vector<ColumnOf<GraphItem>> GraphColumns() {
        [](const GraphItem& item) -> Cell {
          return static_cast<std::int64_t>(item.graph->median_span + 0.5);
        }},
-      ShareColumn<&Graph::attention>("attention(%)", "attention runs"),
-      ShareColumn<&Graph::matrix>("matrix(%)", "other matrix work runs"),
-      ShareColumn<&Graph::communication>("communication(%)", "collectives run"),
-      ShareColumn<&Graph::copies>("copies(%)", "copies run"),
-      ShareColumn<&Graph::other>("other(%)", "other kernels run"),
-      ShareColumn<&Graph::bubbles>("bubbles(%)", "nothing runs, between kernels"),
+      ShareColumn<&Graph::attention>("attention(%)", ToTranslate("attention runs")),
+      ShareColumn<&Graph::matrix>("matrix(%)", ToTranslate("other matrix work runs")),
+      ShareColumn<&Graph::communication>("communication(%)", ToTranslate("collectives run")),
+      ShareColumn<&Graph::copies>("copies(%)", ToTranslate("copies run")),
+      ShareColumn<&Graph::other>("other(%)", ToTranslate("other kernels run")),
+      ShareColumn<&Graph::bubbles>("bubbles(%)", ToTranslate("nothing runs, between kernels")),
       {NamedColumn("matched(%)", Format::kDecimals2, 16,
                    "Share of the kernels whose names the captured graph has in their places, in"
                    " percent; empty without a captured graph."),
@@ -178,13 +179,12 @@ std::vector<ColumnOf<PlaceItem>> PlaceColumns() {
 }
 
 std::string LayersText(const Graph& graph) {
-  if (graph.layers == 0) return "nothing repeats";
+  if (graph.layers == 0) return Say("nothing repeats");
   const double kernels = KernelsInLayer(graph);
-  return fmt::format(
+  return Say(
       "{} layers of {:.{}f} kernels{}", graph.layers, kernels,
       kernels == static_cast<double>(graph.pattern / graph.layers_in_pattern) ? 0 : 1,
-      graph.layers_in_pattern > 1 ? fmt::format(" ({} kinds take turns)", graph.layers_in_pattern)
-                                  : "");
+      graph.layers_in_pattern > 1 ? Say(" ({} kinds take turns)", graph.layers_in_pattern) : "");
 }
 
 // Parts that take time, with their shares.
@@ -192,14 +192,15 @@ std::string SharesText(const Graph& graph) {
   std::string text;
   const auto add = [&](const char* name, TimeNs time) {
     const double share = PercentOf(time, graph.Span());
-    if (share >= 0.5) text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", name, share);
+    if (share >= 0.5)
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", Translated(name), share);
   };
-  add("attention", graph.attention);
-  add("matrix work", graph.matrix);
-  add("communication", graph.communication);
-  add("copies", graph.copies);
-  add("other", graph.other);
-  add("bubbles", graph.bubbles);
+  add(ToTranslate("attention"), graph.attention);
+  add(ToTranslate("matrix work"), graph.matrix);
+  add(ToTranslate("communication"), graph.communication);
+  add(ToTranslate("copies"), graph.copies);
+  add(ToTranslate("other"), graph.other);
+  add(ToTranslate("bubbles"), graph.bubbles);
   return text;
 }
 
@@ -208,9 +209,9 @@ void AddLine(std::string line, Report& report) {
 }
 
 void AddGraph(std::string_view rank, const Graph& graph, Report& report) {
-  AddLine(fmt::format("{}graph{} of {} kernels, {} of {:.3f} ms", rank,
-                      graph.name.empty() ? "" : " " + graph.name, graph.kernels,
-                      Counted(graph.replays, "replay"), graph.median_span / 1e6),
+  AddLine(Say("{}graph{} of {} kernels, {} of {:.3f} ms", rank,
+              graph.name.empty() ? "" : " " + graph.name, graph.kernels,
+              Counted(graph.replays, "replay"), graph.median_span / 1e6),
           report);
   AddLine("  " + LayersText(graph), report);
   AddLine("  " + SharesText(graph), report);
@@ -238,14 +239,13 @@ void AddSpread(const Ranks& ranks, Report& report) {
   if (spans.size() < 2) return;
   const auto add = [&](const char* what, std::vector<RankValue> values, const char* unit) {
     const RankSpread spread = SpreadOf(std::move(values));
-    AddLine(
-        fmt::format("  {}: min {:.3f}, median {:.3f}, max {:.3f} {} ({})", what, spread.min.value,
-                    spread.median, spread.max.value, unit, RankText(spread.max.rank)),
-        report);
+    AddLine(Say("  {}: min {:.3f}, median {:.3f}, max {:.3f} {} ({})", Translated(what),
+                spread.min.value, spread.median, spread.max.value, unit, RankText(spread.max.rank)),
+            report);
   };
-  AddLine(fmt::format("the graph that takes most time, of {} ranks:", spans.size()), report);
-  add("replay", std::move(spans), "ms");
-  add("bubbles", std::move(bubbles), "%");
+  AddLine(Say("the graph that takes most time, of {} ranks:", spans.size()), report);
+  add(ToTranslate("replay"), std::move(spans), "ms");
+  add(ToTranslate("bubbles"), std::move(bubbles), "%");
 }
 
 void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -287,10 +287,12 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelect
     }
   }
   if (!without.empty()) {
+    const std::string rank = RankText(without.front());
     report.notes.push_back(
-        fmt::format("{}: no captured or compiled graph was replayed", RankText(without.front())));
-    if (without.size() > 1)
-      report.notes.back() += fmt::format(", nor on {} other ranks", without.size() - 1);
+        without.size() == 1
+            ? Say("{}: no captured or compiled graph was replayed", rank)
+            : Say("{}: no captured or compiled graph was replayed, nor on {} other ranks", rank,
+                  without.size() - 1));
   }
   if (wanted.sheets) {
     report.sheets.push_back(std::move(graphs.sheet));
@@ -306,10 +308,10 @@ void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelect
       AddGraph(ranks.size() > 1 ? RankText(one.rank) + ": " : "", graph, report);
     }
     if (shown > kShownGraphs && wanted.screen != Detail::kAll)
-      AddLine(fmt::format("and {}",
-                          Counted(static_cast<std::int64_t>(one.part.graphs.size() - kShownGraphs),
-                                  "other graph")),
-              report);
+      AddLine(
+          Say("and {}", Counted(static_cast<std::int64_t>(one.part.graphs.size() - kShownGraphs),
+                                "other graph")),
+          report);
   }
 }
 

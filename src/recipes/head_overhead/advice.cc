@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 
@@ -133,8 +134,8 @@ class Ranking : Adviser {
     const double share = static_cast<double>(most) / static_cast<double>(*Weight(head)) * 100;
     AdviceRow& row = Add<kUnexplainedPart>(
         share, {part.name, unexplained->spread.sum, knows_device_ ? MaybeNs(most) : std::nullopt},
-        knows_device_ ? "the device waits" : "a head spends",
-        static_cast<double>(most) / 1e3 / static_cast<double>(calls), part.title);
+        Translated(knows_device_ ? "the device waits" : "a head spends"),
+        static_cast<double>(most) / 1e3 / static_cast<double>(calls), Translated(part.title));
     weight_of_rule_[row.rule] = most;
     row.owner = part.owner;
     row.calls = calls;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/report/report.h"
 #include "rules.h"
 #include "summary.h"
@@ -68,7 +69,7 @@ class Adviser {
   /// Appends a row, with `values` in its text. The caller may say more of it.
   template <const Rule& kRule, typename... Values>
   AdviceRow& Add(double value, const Loss& loss, Values&&... values) {
-    return Append(kRule, value, loss, fmt::format(kRule.text, std::forward<Values>(values)...));
+    return Append(kRule, value, loss, Say(kRule.text, std::forward<Values>(values)...));
   }
   double Limit(const Threshold& threshold) const { return input_.thresholds[threshold]; }
 

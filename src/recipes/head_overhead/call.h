@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mpa/base/language.h"
 #include "mpa/base/time.h"
 
 namespace mpa::head {
@@ -54,24 +55,28 @@ struct FlagInfo {
   std::string_view name, meaning;  ///< for tables, and for people
 };
 inline constexpr FlagInfo kFlags[] = {
-    {Flag::kNoEntry, "NO_PYTORCH_EVENT", "no event of PyTorch; its time counts as the platform's"},
+    {Flag::kNoEntry, "NO_PYTORCH_EVENT",
+     ToTranslate("no event of PyTorch; its time counts as the platform's")},
     {Flag::kPythonFromRegion, "TORCHAIR_FROM_REGION",
-     "TorchAir has no event of its own and is taken to begin with the compiled region"},
+     ToTranslate(
+         "TorchAir has no event of its own and is taken to begin with the compiled region")},
     {Flag::kNoPyAnchor, "NO_PYTHON_EVENT",
-     "no event of TorchAir's Python part; its time counts as the platform's"},
+     ToTranslate("no event of TorchAir's Python part; its time counts as the platform's")},
     {Flag::kGeFromCann, "GE_FROM_CANN",
-     "GE is taken to begin with its first CANN call, a little late"},
+     ToTranslate("GE is taken to begin with its first CANN call, a little late")},
     {Flag::kGeFromAssemble, "GE_FROM_ASSEMBLE",
-     "GE is taken to begin where the outputs are bound, too early"},
+     ToTranslate("GE is taken to begin where the outputs are bound, too early")},
     {Flag::kNoRun, "NO_CPP_EVENT",
-     "no event of TorchAir's C++ part; its time counts as the Python part's"},
-    {Flag::kGapClipped, "GAP_CLIPPED", "a long wait before the call is left out"},
+     ToTranslate("no event of TorchAir's C++ part; its time counts as the Python part's")},
+    {Flag::kGapClipped, "GAP_CLIPPED", ToTranslate("a long wait before the call is left out")},
     {Flag::kClockSkew, "CLOCK_SKEW",
-     "the clocks of host and device disagree, the first kernel is unknown"},
+     ToTranslate("the clocks of host and device disagree, the first kernel is unknown")},
     {Flag::kDeviceBound, "DEVICE_WAS_BUSY",
-     "the device was busy, so the host did not delay the first kernel"},
-    {Flag::kPartialHead, "CUT_AT_BEGIN", "cut off by the start of the capture, in no sum"},
-    {Flag::kPartialTail, "CUT_AT_END", "cut off by the end of the capture, in no sum"}};
+     ToTranslate("the device was busy, so the host did not delay the first kernel")},
+    {Flag::kPartialHead, "CUT_AT_BEGIN",
+     ToTranslate("cut off by the start of the capture, in no sum")},
+    {Flag::kPartialTail, "CUT_AT_END",
+     ToTranslate("cut off by the end of the capture, in no sum")}};
 
 std::string_view NameOf(CallKind kind);
 std::string_view NameOf(Engine engine);
@@ -112,9 +117,9 @@ struct MeasureInfo {
   std::string_view name, title{}, owner{};
 };
 inline constexpr MeasureInfo kMeasureInfos[] = {
-    {"platform", "platform", "serving framework / script"},
+    {"platform", ToTranslate("platform"), ToTranslate("serving framework / script")},
     {"platform_wait"},
-    {"serving", "serving framework", "serving framework"},
+    {"serving", ToTranslate("serving framework"), "serving framework"},
     {"serving_wait"},
     {"dynamo", "dynamo", "PyTorch"},
     {"lookup"},
@@ -123,8 +128,8 @@ inline constexpr MeasureInfo kMeasureInfos[] = {
     {"frontend"},
     {"torchair_py", "torchair python", "TorchAir"},
     {"torchair_cpp", "torchair C++", "TorchAir"},
-    {"ge", "GE and epilogue", "GE, TorchAir (epilogue)"},
-    {"aclgraph", "aclgraph replay", "TorchAir, CANN runtime"},
+    {"ge", ToTranslate("GE and epilogue"), "GE, TorchAir (epilogue)"},
+    {"aclgraph", ToTranslate("aclgraph replay"), ToTranslate("TorchAir, CANN runtime")},
     {"ge_exec"},
     {"epilogue_cpp"},
     {"epilogue_py"},

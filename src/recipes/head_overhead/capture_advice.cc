@@ -7,6 +7,8 @@
 #include <set>
 
 #include "advice.h"
+#include "mpa/base/language.h"
+#include "mpa/base/text.h"
 #include "mpa/base/time.h"
 
 namespace mpa::head {
@@ -43,11 +45,10 @@ class Compilations {
       if (ids.size() < kMax) ids.push_back(std::to_string(call->id));
     }
     if (calls_.size() > kMax) ids.emplace_back("...");
-    return fmt::format(
-        "{} {} (callId {}) and {}{}", Count(), Count() == 1 ? "call" : "calls",
+    return Say(
+        "{} (callId {}) and {}{}", Counted(static_cast<std::int64_t>(Count()), "call"),
         fmt::join(ids, ", "), TimeText(*loss_.cost),
-        loss_.gain ? fmt::format(", the device idle for at most {} of it", TimeText(*loss_.gain))
-                   : "");
+        loss_.gain ? Say(", the device idle for at most {} of it", TimeText(*loss_.gain)) : "");
   }
 
  private:
@@ -99,12 +100,12 @@ class CaptureAdvice : Adviser {
     if (again.Count() == 0 && frames.empty()) return;
     std::vector<std::string> texts;
     for (const std::int64_t frame : frames) {
-      texts.push_back(fmt::format("{} ({} variants)", frame, variants[frame].size()));
+      texts.push_back(Say("{} ({} variants)", frame, variants[frame].size()));
     }
     const std::size_t most = std::max(again.Count(), frames.size());
     again.Mark(
         Add<kRecompilation>(static_cast<double>(most), again.Cost(),
-                            again.Count() > 0 ? again.Text() : "its events were not recorded",
+                            again.Count() > 0 ? again.Text() : Say("its events were not recorded"),
                             texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))));
   }
 
@@ -128,9 +129,9 @@ class CaptureAdvice : Adviser {
     if (!broken && most <= Limit(kCallsPerRegion)) return;
     const auto pieces = std::max<std::int64_t>(static_cast<std::int64_t>(per_step), most);
     Add<kGraphPieces>(static_cast<double>(pieces), {}, pieces,
-                      pieces > most ? "in a step" : "in one run of a region", InUs(spread->p50),
-                      InUs(pieces * spread->p50),
-                      broken ? "graph breaks" : "a region compiled in pieces");
+                      Translated(pieces > most ? "in a step" : "in one run of a region"),
+                      InUs(spread->p50), InUs(pieces * spread->p50),
+                      Translated(broken ? "graph breaks" : "a region compiled in pieces"));
   }
 
   void AdviseOnReloads() {

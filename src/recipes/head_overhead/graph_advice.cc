@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "advice.h"
+#include "mpa/base/language.h"
 #include "mpa/base/time.h"
 
 namespace mpa::head {
@@ -83,7 +84,7 @@ class SteadyCalls : protected Adviser {
       names.push_back(fmt::format("{} {:.1f} us", row.name, PerCall(row.total)));
       if (names.size() == kMax) break;
     }
-    return names.empty() ? "no events" : fmt::format("{}", fmt::join(names, ", "));
+    return names.empty() ? Say("no events") : fmt::format("{}", fmt::join(names, ", "));
   }
 
   // Whether a graph is loaded or captured behind a steady call.
@@ -104,8 +105,8 @@ class SteadyCalls : protected Adviser {
 
 std::string_view DeviceText(const Call& call) {
   const MaybeNs idle = call.IdleOf(Measure::kHead);
-  if (!idle) return "unknown";
-  return 2 * *idle < *call.first_kernel - call.frontend_begin ? "busy" : "idle";
+  if (!idle) return Translated("unknown");
+  return Translated(2 * *idle < *call.first_kernel - call.frontend_begin ? "busy" : "idle");
 }
 
 // The rules.
@@ -117,10 +118,11 @@ class GraphAdvice : SteadyCalls {
     if (calls_.empty()) return;
     AdviseOnPlatform<kPlatformTime>(
         Measure::kPlatform, Measure::kPlatformWait,
-        "look at the loop, the scheduler and the preparation of inputs around the call");
+        Translated(
+            "look at the loop, the scheduler and the preparation of inputs around the call"));
     AdviseOnPlatform<kServingTime>(
         Measure::kServing, Measure::kServingWait,
-        "look at its scheduler, its preparation of inputs and its sampling");
+        Translated("look at its scheduler, its preparation of inputs and its sampling"));
     AdviseOnLookup();
     if (AllOf(Engine::kEagerFx)) {
       AdviseOnEagerRuns();
@@ -158,10 +160,9 @@ class GraphAdvice : SteadyCalls {
                                     ? InUs(silent.total) / InUs(measured->spread.sum) * 100
                                     : 0;
     Add<kRule>(ShareOfHead(InUs(net.p50)), loss, InUs(net.p50), Longest(part), silent_share,
-               garbage.count > 0
-                   ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
-                                 garbage.count, InUs(garbage.total) / 1e3)
-                   : "",
+               garbage.count > 0 ? Say("; garbage collected {} times, {:.3f} ms in all calls",
+                                       garbage.count, InUs(garbage.total) / 1e3)
+                                 : "",
                where);
   }
 
@@ -188,7 +189,8 @@ class GraphAdvice : SteadyCalls {
       Add<kNonContiguousInputs>(
           PerCall(contiguous.total), LossIn(Measure::kTorchairPy, contiguous),
           CountPerCall(contiguous.count), PerCall(contiguous.total),
-          mutated ? "; they are written back after the graph, which costs time again" : "");
+          mutated ? Translated("; they are written back after the graph, which costs time again")
+                  : "");
     }
     const ChildRow python = Sum(Measure::kTorchairPy, kUnattributed);
     const ChildRow inputs = Sum(Measure::kTorchairCpp, "event", "AssembleInputs");
@@ -227,8 +229,8 @@ class GraphAdvice : SteadyCalls {
     for (const Measure part : {Measure::kTorchairPy, Measure::kTorchairCpp}) {
       if (!Matters(part)) continue;
       const SummaryRow* row = Measured(part);
-      Add<kTorchAirTime>(ShareOfHead(InUs(row->spread.p50)), LossIn(part, *row), InfoOf(part).title,
-                         InUs(row->spread.p50));
+      Add<kTorchAirTime>(ShareOfHead(InUs(row->spread.p50)), LossIn(part, *row),
+                         Translated(InfoOf(part).title), InUs(row->spread.p50));
     }
   }
 
@@ -295,8 +297,8 @@ class GraphAdvice : SteadyCalls {
       const auto grown = std::ranges::max_element(parts, [&](Measure a, Measure b) {
         return call->Of(a).value_or(0) < call->Of(b).value_or(0);
       });
-      outliers.push_back(fmt::format("call {} {:.1f} us, {}, device {}", call->id,
-                                     InUs(call->Head()), InfoOf(*grown).title, DeviceText(*call)));
+      outliers.push_back(Say("call {} {:.1f} us, {}, device {}", call->id, InUs(call->Head()),
+                             Translated(InfoOf(*grown).title), DeviceText(*call)));
     }
     Add<kStretchedCalls>(ratio, stretched, fmt::join(outliers, "; "));
   }

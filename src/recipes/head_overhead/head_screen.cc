@@ -11,6 +11,7 @@
 #include "call.h"
 #include "head_part.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
@@ -50,7 +51,7 @@ class BoundedLines {
   }
 
   ScreenLines Take() {
-    if (left_out_ > 0) lines_.push_back(fmt::format("  ... {} more lines with -v", left_out_));
+    if (left_out_ > 0) lines_.push_back(Say("  ... {} more lines with -v", left_out_));
     return std::move(lines_);
   }
 
@@ -62,12 +63,13 @@ class BoundedLines {
 std::string GainText(const AdviceRow& row) {
   if (!row.gain) return "";
   const bool per_step = row.exposed_per_step && !row.is_compilation;
-  return fmt::format(", a fix saves up to {} us {}", Us(per_step ? row.exposed_per_step : row.gain),
-                     per_step ? "in a step" : "in all");
+  return per_step ? Say(", a fix saves up to {} us in a step", Us(row.exposed_per_step))
+                  : Say(", a fix saves up to {} us in all", Us(row.gain));
 }
 
 std::string CaptureText(const CaptureFacts& facts) {
-  return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
+  return facts.level.empty() ? Say("{} capture", facts.source)
+                             : Say("{} capture, {}", facts.source, facts.level);
 }
 
 std::string ThreadList(const std::vector<std::int64_t>& threads) {
@@ -83,24 +85,23 @@ std::string ThreadList(const std::vector<std::int64_t>& threads) {
 
 // A rank without heads: what was looked for, and in what.
 void SayThatThereIsNone(std::string_view rank, const CaptureFacts& facts, BoundedLines& lines) {
+  lines.Add(Say("{}: no compiled graph was called, or the capture has no events of it", rank));
   lines.Add(
-      fmt::format("{}: no compiled graph was called, or the capture has no events of it", rank));
+      Say("  looked for: npu_fx_compiler inference, cache_compiler inference,"
+          " TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync,"
+          " acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute,"
+          " AscendCL@aclmdlRIExecuteAsync"));
   lines.Add(
-      "  looked for: npu_fx_compiler inference, cache_compiler inference,"
-      " TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync,"
-      " acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute,"
-      " AscendCL@aclmdlRIExecuteAsync");
-  lines.Add(fmt::format(
-      "  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels"
-      " and collectives, {} steps",
-      CaptureText(facts), facts.framework_events, facts.threads.size(), ThreadList(facts.threads),
-      facts.runtime_calls, facts.device_runs, facts.steps));
+      Say("  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels"
+          " and collectives, {} steps",
+          CaptureText(facts), facts.framework_events, facts.threads.size(),
+          ThreadList(facts.threads), facts.runtime_calls, facts.device_runs, facts.steps));
   if (facts.runtime_calls == 0) {
     lines.Add(
-        "  without CANN calls (text captures of Level0 have none) graphs replayed by a serving"
-        " framework cannot be seen");
+        Say("  without CANN calls (text captures of Level0 have none) graphs replayed by a serving"
+            " framework cannot be seen"));
   }
-  lines.Add("  only the thread that started the profiler, and those it started, are recorded");
+  lines.Add(Say("  only the thread that started the profiler, and those it started, are recorded"));
 }
 
 // What a rank's heads cost: the answer in a few sentences, and the numbers behind it.
@@ -121,14 +122,20 @@ class HeadText {
           rank, part_.calls.size());
       return;
     }
-    const std::string unit = steps_.empty() ? "call" : "step";
-    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the"
-        " device is idle for {} us of it",
-        rank, head->spread.count, Us(head->spread.p50), unit,
-        Us(PerStep(head->spread.sum, head->spread.count)),
-        head->share_of_step ? fmt::format(" ({} of it)", PercentText(head->share_of_step)) : "",
-        Us(PerStep(head->exposed_sum, head->spread.count)));
-    Shares(head->spread.count, unit);
+    const std::string time = Us(PerStep(head->spread.sum, head->spread.count));
+    const std::string share =
+        head->share_of_step ? mpa::Say(" ({} of it)", PercentText(head->share_of_step)) : "";
+    const std::string idle = Us(PerStep(head->exposed_sum, head->spread.count));
+    if (steps_.empty()) {
+      Say("{}: {} calls of graphs, p50 of the head {} us; for each call the head takes {} us{} and"
+          " the device is idle for {} us of it",
+          rank, head->spread.count, Us(head->spread.p50), time, share, idle);
+    } else {
+      Say("{}: {} calls of graphs, p50 of the head {} us; for each step the head takes {} us{} and"
+          " the device is idle for {} us of it",
+          rank, head->spread.count, Us(head->spread.p50), time, share, idle);
+    }
+    Shares(head->spread.count);
     Compilations();
     First();
   }
@@ -145,7 +152,7 @@ class HeadText {
  private:
   template <typename... Args>
   void Say(fmt::format_string<Args...> format, Args&&... args) {
-    lines_.Add(fmt::format(format, std::forward<Args>(args)...));
+    lines_.Add(mpa::Say(format, std::forward<Args>(args)...));
   }
 
   // Of the calls of the shown phase.
@@ -171,21 +178,24 @@ class HeadText {
       first.gain = first.gain.value_or(0) + *row.gain;
       if (first.exposed_per_step) *first.exposed_per_step += row.exposed_per_step.value_or(0);
     }
-    Say("  first: {}{}{}: {}", first.owner, GainText(first),
-        graphs > 1 ? fmt::format(" with {} graphs", graphs) : "", first.text);
+    Say("  first: {}{}{}: {}", Translated(first.owner), GainText(first),
+        graphs > 1 ? mpa::Say(" with {} graphs", graphs) : "", first.text);
   }
 
   // The share of each owner, in the order of the parts; only the advice is ordered by gain.
-  void Shares(std::int64_t calls, std::string_view unit) {
+  void Shares(std::int64_t calls) {
     std::vector<std::string> shares;
     for (const Measure part : kParts) {
       const SummaryRow* row = Find(part);
       if (row == nullptr) continue;
       shares.push_back(fmt::format(
-          "{} {}{}", InfoOf(part).title, Us(PerStep(row->spread.sum, calls)),
+          "{} {}{}", Translated(InfoOf(part).title), Us(PerStep(row->spread.sum, calls)),
           row->exposed_sum ? fmt::format(" ({})", Us(PerStep(row->exposed_sum, calls))) : ""));
     }
-    Say("  us for each {} (device idle): {}", unit, fmt::join(shares, ", "));
+    if (steps_.empty())
+      Say("  us for each call (device idle): {}", fmt::join(shares, ", "));
+    else
+      Say("  us for each step (device idle): {}", fmt::join(shares, ", "));
   }
 
   // What the numbers of steady calls leave out.
@@ -193,13 +203,17 @@ class HeadText {
     if (part_.phase == Phase::kCompile) return;
     if (const SummaryRow* found = FindRow(part_.summary, Phase::kCompile, Measure::kCompile)) {
       const SummaryRow& row = *found;
-      Say("  not in these numbers: {} a graph, {:.1f} ms{}",
-          row.spread.count == 1 ? "1 call that compiles or loads"
-                                : fmt::format("{} calls that compile or load", row.spread.count),
-          InMs(row.spread.sum),
+      const std::string idle =
           row.exposed_sum
-              ? fmt::format(", the device is idle for {:.1f} ms of it", InMs(*row.exposed_sum))
-              : "");
+              ? mpa::Say(", the device is idle for {:.1f} ms of it", InMs(*row.exposed_sum))
+              : "";
+      if (row.spread.count == 1) {
+        Say("  not in these numbers: 1 call that compiles or loads a graph, {:.1f} ms{}",
+            InMs(row.spread.sum), idle);
+      } else {
+        Say("  not in these numbers: {} calls that compile or load a graph, {:.1f} ms{}",
+            row.spread.count, InMs(row.spread.sum), idle);
+      }
     }
   }
 
@@ -215,7 +229,7 @@ class HeadText {
     for (const auto& [engine, count] : engines) mix.push_back(fmt::format("{} {}", engine, count));
     Say("  {}; engines: {}; calls: {} steady, {} compile; steps: {}; policy: {}; shown: {} calls",
         CaptureText(part_.facts), fmt::join(mix, ", "), steady, compile, part_.facts.steps, policy,
-        NameOf(part_.phase));
+        Translated(NameOf(part_.phase)));
   }
 
   void Summary() {
@@ -230,8 +244,9 @@ class HeadText {
       const SummaryRow* row = Find(measure);
       if (row == nullptr) return;
       const CallSpread& spread = row->spread;
-      lines_.Add(list.Line(title, Us(spread.mean), Us(spread.p50), Us(spread.p90), Us(spread.max),
-                           row->share, Us(PerStep(row->exposed_sum, head->spread.count))));
+      lines_.Add(list.Line(Translated(title), Us(spread.mean), Us(spread.p50), Us(spread.p90),
+                           Us(spread.max), row->share,
+                           Us(PerStep(row->exposed_sum, head->spread.count))));
     };
     for (const Measure part : kParts) {
       line(part, InfoOf(part).title);
@@ -291,8 +306,8 @@ class HeadText {
       std::vector<std::string>& texts = longest[row.part];
       if (texts.size() == kMax) continue;
       texts.push_back(
-          fmt::format("{}{} {}{}", row.kind == kUnattributed ? "unattributed " : "", row.name,
-                      Us(row.total / row.calls),
+          fmt::format("{}{} {}{}", row.kind == kUnattributed ? Translated("unattributed ") : "",
+                      row.name, Us(row.total / row.calls),
                       row.count > row.calls ? fmt::format(" (n {})", row.count / row.calls) : ""));
     }
     for (const auto& [part, texts] : longest) {
@@ -303,18 +318,19 @@ class HeadText {
   void Advice() {
     for (std::size_t i = 0; i < std::min(kMaxAdvice, part_.advice.size()); ++i) {
       const AdviceRow& row = part_.advice[i];
-      Say("  [{}] {}: {} ({}{}): {}", NameOf(row.severity), Words(row.rule), row.scope,
+      Say("  [{}] {}: {} ({}{}): {}", Translated(NameOf(row.severity)), Words(row.rule), row.scope,
           Counted(row.calls, "call"), GainText(row), row.text);
-      Say("      ask: {}", row.owner);
+      Say("      ask: {}", Translated(row.owner));
     }
     if (part_.advice.size() > kMaxAdvice) {
       Say("  ... {} more in HEAD_ADVICE", part_.advice.size() - kMaxAdvice);
     }
   }
 
-  // "non_contiguous_inputs" for people.
+  // "non_contiguous_inputs" for people, where it is of words that they read.
   static std::string Words(std::string_view rule) {
     std::string words(rule);
+    if (CurrentLanguage() != Language::kEnglish) return words;
     std::replace(words.begin(), words.end(), '_', ' ');
     return words;
   }
@@ -323,7 +339,7 @@ class HeadText {
     for (const FlagInfo& info : kFlags) {
       const auto count =
           std::ranges::count_if(part_.calls, [&](const Call& call) { return call.Has(info.flag); });
-      if (count > 0) Say("  {}: {}", Counted(count, "call"), info.meaning);
+      if (count > 0) Say("  {}: {}", Counted(count, "call"), Translated(info.meaning));
     }
     const auto guessed = std::ranges::count_if(
         part_.calls, [](const Call& call) { return call.kernel_source == KernelSource::kTime; });

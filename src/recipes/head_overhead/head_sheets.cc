@@ -6,6 +6,7 @@
 #include <string>
 
 #include "head_part.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/member_columns.h"
@@ -311,10 +312,10 @@ std::string HeadText(double time) { return fmt::format("{:.1f} us", time / 1e3);
 void AddSpread(std::string_view what, const std::vector<RankValue>& values, ScreenLines& lines) {
   if (values.empty()) return;
   const RankSpread spread = SpreadOf(values);
-  lines.push_back(fmt::format("  {} of {} ranks: min {} ({}), median {}, max {} ({})", what,
-                              values.size(), HeadText(spread.min.value), RankText(spread.min.rank),
-                              HeadText(spread.median), HeadText(spread.max.value),
-                              RankText(spread.max.rank)));
+  lines.push_back(Say("  {} of {} ranks: min {} ({}), median {}, max {} ({})", Translated(what),
+                      values.size(), HeadText(spread.min.value), RankText(spread.min.rank),
+                      HeadText(spread.median), HeadText(spread.max.value),
+                      RankText(spread.max.rank)));
 }
 
 }  // namespace
@@ -343,16 +344,18 @@ ScreenLines HeadSpreadLines(const Ranks& ranks) {
         {rank, static_cast<double>(*head->exposed_sum) / static_cast<double>(head->spread.count)});
   }
   ScreenLines lines;
-  AddSpread("p50 of the head", medians, lines);
-  AddSpread("device idle for each call", idle, lines);
+  const std::string_view head = ToTranslate("p50 of the head"),
+                         device_idle = ToTranslate("device idle for each call");
+  AddSpread(head, medians, lines);
+  AddSpread(device_idle, idle, lines);
   OutlierLines outliers;
-  if (!medians.empty()) outliers.Add("p50 of the head", medians, HeadText);
-  if (!idle.empty()) outliers.Add("device idle for each call", idle, HeadText);
+  if (!medians.empty()) outliers.Add(Translated(head), medians, HeadText);
+  if (!idle.empty()) outliers.Add(Translated(device_idle), idle, HeadText);
   ScreenLines far;
   outliers.AppendTo(far);
   for (const ScreenLine& line : far) lines.push_back("  " + line.Text());
   if (const std::size_t without = ranks.size() - medians.size(); without > 0) {
-    lines.push_back(fmt::format("  {} of {} ranks have no graph call", without, ranks.size()));
+    lines.push_back(Say("  {} of {} ranks have no graph call", without, ranks.size()));
   }
   return lines;
 }

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "head_part.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
@@ -20,8 +21,8 @@ namespace {
 enum SpanKind : std::size_t { kEvent = kPartsOfCall, kRuntime, kBusy, kKernel, kMark };
 
 constexpr std::string_view kColours[] = {
-    "var(--t1)", "var(--t6)",   "var(--t4)",      "var(--t3)",      "var(--t2)",   "var(--wait)",
-    "var(--t5)", "var(--base)", "var(--compute)", "var(--compute)", "var(--worse)"};
+    "var(--t1)", "var(--t6)", "var(--t4)",      "var(--t3)",      "var(--t2)",   "var(--t7)",
+    "var(--t5)", "var(--t0)", "var(--compute)", "var(--compute)", "var(--worse)"};
 constexpr std::size_t kMaxBars = 3000;   // of a lane: more cannot be seen
 constexpr std::size_t kMaxStreams = 12;  // likewise
 
@@ -35,9 +36,9 @@ class Picture {
         window_(Window()) {}
 
   Timeline Draw() {
-    picture_.title =
-        fmt::format("Call {} of {}{}", number_, call_.graph,
-                    trace_.rank >= 0 ? fmt::format(", rank {}", RankName(trace_.rank)) : "");
+    picture_.title = trace_.rank >= 0 ? Say("Call {} of {}, rank {}", number_, call_.graph,
+                                            RankName(trace_.rank))
+                                      : Say("Call {} of {}", number_, call_.graph);
     picture_.text = Sentence();
     picture_.begin = window_.begin;
     picture_.end = window_.end;
@@ -48,7 +49,9 @@ class Picture {
     AddDevice();
     if (call_.first_kernel) {
       picture_.marks.push_back(
-          {*call_.first_kernel, Guessed() ? "first kernel (a guess)" : "first kernel", Guessed()});
+          {*call_.first_kernel,
+           std::string(Translated(Guessed() ? "first kernel (a guess)" : "first kernel")),
+           Guessed()});
     }
     return std::move(picture_);
   }
@@ -62,31 +65,32 @@ class Picture {
   bool Guessed() const { return call_.kernel_source == KernelSource::kTime; }
 
   std::string Sentence() const {
-    std::string text = trace_.capture.empty() ? "" : fmt::format("Capture {}. ", trace_.capture);
-    text += fmt::format("{}, {}, thread {}", NameOf(call_.engine), NameOf(call_.phase), call_.tid);
-    if (call_.step >= 0) text += fmt::format(", step {}", call_.step);
-    text += fmt::format(": the head takes {} us", UsText(call_.Head()));
+    std::string text = trace_.capture.empty() ? "" : Say("Capture {}. ", trace_.capture);
+    text +=
+        Say("{}, {}, thread {}", NameOf(call_.engine), Translated(NameOf(call_.phase)), call_.tid);
+    if (call_.step >= 0) text += Say(", step {}", call_.step);
+    text += Say(": the head takes {} us", UsText(call_.Head()));
     if (const MaybeNs idle = call_.IdleOf(Measure::kHead)) {
-      text += fmt::format("; the device is idle for {} us before its first kernel", UsText(*idle));
+      text += Say("; the device is idle for {} us before its first kernel", UsText(*idle));
     }
-    text += '.';
+    text += Say(".");
     if (Guessed()) {
-      text +=
-          " The first kernel, and so how long the device waits for it, is guessed by time alone.";
+      text += Say(
+          " The first kernel, and so how long the device waits for it, is guessed by time alone.");
     }
     for (const FlagInfo& info : kFlags) {
-      if (call_.Has(info.flag)) text += fmt::format(" Note: {}.", info.meaning);
+      if (call_.Has(info.flag)) text += Say(" Note: {}.", Translated(info.meaning));
     }
     return text;
   }
 
   void AddParts() {
-    picture_.Lane("who has the time");
+    picture_.Lane(Say("who has the time"));
     for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
       const Measure part = call_.Parts()[kind];
       const auto spans = SpansOf(a_, call_, part);
       if (!spans) continue;
-      for (const Interval& span : *spans) Add(span, kind, InfoOf(part).title);
+      for (const Interval& span : *spans) Add(span, kind, Translated(InfoOf(part).title));
     }
   }
 
@@ -107,7 +111,7 @@ class Picture {
     }
     for (std::size_t level = 0; level < kLevels; ++level) {
       if (levels[level].empty()) continue;
-      picture_.Lane(level == 0 ? "framework" : "");
+      picture_.Lane(level == 0 ? Say("framework") : "");
       for (const std::int64_t at : levels[level]) {
         const HostNode& node = a_.forest.At(at);
         Add({node.start, node.end}, kEvent, trace_.strings.View(node.name));
@@ -130,23 +134,22 @@ class Picture {
     const DeviceTimeline* device = a_.devices.Of(call_.pid);
     if (device == nullptr) return;
     const Intervals busy = Intersection(device->Busy(), {window_});
-    picture_.Lane("device busy");
+    picture_.Lane(Say("device busy"));
     for (std::size_t i = 0; i < std::min(busy.size(), kMaxBars); ++i) {
-      picture_.Add({busy[i].begin, busy[i].end, kBusy, "busy", ""});
+      picture_.Add({busy[i].begin, busy[i].end, kBusy, Say("busy"), ""});
     }
     AddStreams(*device);
     if (!call_.first_kernel) return;
-    picture_.Lane(Guessed() ? "waits for (guess)" : "device waits for");
+    picture_.Lane(std::string(Translated(Guessed() ? "waits for (guess)" : "device waits for")));
     for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
       const Measure part = call_.Parts()[kind];
       const auto spans = SpansOf(a_, call_, part);
-      const std::string_view title = InfoOf(part).title;
+      const std::string_view title = Translated(InfoOf(part).title);
       if (!spans) continue;
       const Intervals before = Intersection(
           *spans, {{std::min(call_.frontend_begin, *call_.first_kernel), *call_.first_kernel}});
       for (const Interval& idle : Difference(before, busy)) {
-        picture_.Add(
-            {idle.begin, idle.end, kind, fmt::format("idle, {}", title), std::string(title)});
+        picture_.Add({idle.begin, idle.end, kind, Say("idle, {}", title), std::string(title)});
       }
     }
   }
@@ -164,12 +167,12 @@ class Picture {
     std::size_t lanes = 0;
     for (const auto& [stream, runs] : streams) {
       if (++lanes > kMaxStreams) {
-        picture_.Lane(fmt::format("{} more streams", streams.size() - kMaxStreams));
+        picture_.Lane(Say("{} more streams", streams.size() - kMaxStreams));
         return;
       }
-      picture_.Lane(stream == kCommunication ? "communication"
-                    : stream >= 0            ? fmt::format("stream {}", stream)
-                                             : "stream unknown");
+      picture_.Lane(stream == kCommunication ? Say("communication")
+                    : stream >= 0            ? Say("stream {}", stream)
+                                             : Say("stream unknown"));
       for (std::size_t i = 0; i < std::min(runs.size(), kMaxBars); ++i) {
         Add({runs[i]->start, runs[i]->End()}, kKernel, trace_.strings.View(runs[i]->name));
       }
@@ -177,24 +180,26 @@ class Picture {
   }
 
   void AddKind(std::size_t kind, std::string_view meaning, std::vector<std::string> cells = {}) {
-    picture_.kinds.push_back({std::string(kColours[kind]), std::string(meaning), std::move(cells)});
+    picture_.kinds.push_back(
+        {std::string(kColours[kind]), std::string(Translated(meaning)), std::move(cells)});
   }
 
   // Parts are in the table with their times, the others in the legend.
   void AddKinds() {
-    picture_.headers = {"part", "us", "device idle, us", "owner"};
+    picture_.headers = {Say("part"), "us", Say("device idle, us"), Say("owner")};
     const auto cell = [](MaybeNs time) { return time ? UsText(*time) : std::string("-"); };
     for (std::size_t kind = 0; kind < kPartsOfCall; ++kind) {
       const Measure part = call_.Parts()[kind];
       AddKind(kind, InfoOf(part).title,
-              {cell(call_.Of(part)), cell(call_.IdleOf(part)), std::string(InfoOf(part).owner)});
+              {cell(call_.Of(part)), cell(call_.IdleOf(part)),
+               std::string(Translated(InfoOf(part).owner))});
     }
     AddKind(kEvent, "event of the framework");
     AddKind(kRuntime, "call of CANN");
     AddKind(kBusy, "the device works, on any stream");
     AddKind(kKernel, "kernel of a stream, or a collective");
-    AddKind(kMark, Guessed() ? "start of the first kernel, dashed: a guess by time alone"
-                             : "start of the first kernel");
+    AddKind(kMark, Translated(Guessed() ? "start of the first kernel, dashed: a guess by time alone"
+                                        : "start of the first kernel"));
   }
 
   void Add(const Interval& time, std::size_t kind, std::string_view label) {

@@ -12,6 +12,7 @@
 #include "head_part.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -167,7 +168,7 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
     report.timelines.push_back(*part.picture);
     return;
   }
-  report.notes.push_back("--picture: no such call; no picture written");
+  report.notes.push_back(Say("--picture: no such call; no picture written"));
 }
 
 void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
@@ -178,7 +179,8 @@ void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArgument
   if (std::ranges::all_of(ranks, [](const RankHead& rank) {
         return rank.part.facts.framework_events == 0 && rank.part.calls.empty();
       })) {
-    Fail(ErrorKind::kInput, "head_overhead: {}; collect with {}", kNoHostOperators, kWithCpu);
+    Fail(ErrorKind::kInput, "head_overhead: {}; collect with {}", Translated(kNoHostOperators),
+         kWithCpu);
   }
   if (wanted.sheets) head::AddHeadSheets(ranks, report);
   if (wanted.screen != Detail::kNone) {

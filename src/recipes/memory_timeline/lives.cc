@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/enum_name.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/memory_copies.h"
@@ -243,9 +244,11 @@ class Askers {
 
 std::string_view NameOf(Category category) {
   return EnumName<Category::kGradientEstimate>(
-      category, {"parameter", "optimizer state", "input", "temporary", "activation", "gradient",
-                 "autograd detail", "unknown", "before the capture", "parameter (estimate)",
-                 "state (estimate)", "gradient (estimate)"});
+      category, {ToTranslate("parameter"), ToTranslate("optimizer state"), ToTranslate("input"),
+                 ToTranslate("temporary"), ToTranslate("activation"), ToTranslate("gradient"),
+                 ToTranslate("autograd detail"), ToTranslate("unknown"),
+                 ToTranslate("before the capture"), ToTranslate("parameter (estimate)"),
+                 ToTranslate("state (estimate)"), ToTranslate("gradient (estimate)")});
 }
 
 Category CategoryOf(TensorRole role) {

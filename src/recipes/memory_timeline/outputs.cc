@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -222,31 +223,29 @@ std::string Bytes(std::int64_t bytes) { return AmountText(Quantity::kBytes, byte
 std::string NameOf(const Holder& holder) {
   return holder.within.empty() || holder.within == holder.op
              ? holder.op
-             : fmt::format("{} in {}", holder.op, holder.within);
+             : Say("{} in {}", holder.op, holder.within);
 }
 
 void AddAnswer(const Rank& worst, const std::vector<RankValue>& peaks, Report& report) {
   const RankMemory& part = worst.part;
   report.lines.push_back(
-      fmt::format("peak: {} allocated on {}", Bytes(part.peak->Allocated()), RankText(worst.rank)));
+      Say("peak: {} allocated on {}", Bytes(part.peak->Allocated()), RankText(worst.rank)));
   if (peaks.size() > 1) {
     const RankSpread spread = SpreadOf(peaks);
-    report.lines.push_back(fmt::format("  of {} ranks: min {}, median {}", peaks.size(),
-                                       Bytes(static_cast<std::int64_t>(spread.min.value)),
-                                       Bytes(static_cast<std::int64_t>(spread.median))));
+    report.lines.push_back(Say("  of {} ranks: min {}, median {}", peaks.size(),
+                               Bytes(static_cast<std::int64_t>(spread.min.value)),
+                               Bytes(static_cast<std::int64_t>(spread.median))));
   }
-  const std::string step = part.peak_step >= 0 ? fmt::format(" in step {}", part.peak_step) : "";
-  std::string text =
-      fmt::format("  {:.3f} ms after the start{}", InMs(part.peak->time - part.begin), step);
+  const std::string step = part.peak_step >= 0 ? Say(" in step {}", part.peak_step) : "";
+  std::string text = Say("  {:.3f} ms after the start{}", InMs(part.peak->time - part.begin), step);
   if (part.peak->reserved > 0) {
-    text += fmt::format(
-        "; {} reserved, {:.1f} % of it unused", Bytes(part.peak->reserved),
-        PercentOf(std::max<std::int64_t>(part.peak->reserved - part.peak->Allocated(), 0),
-                  part.peak->reserved));
+    text += Say("; {} reserved, {:.1f} % of it unused", Bytes(part.peak->reserved),
+                PercentOf(std::max<std::int64_t>(part.peak->reserved - part.peak->Allocated(), 0),
+                          part.peak->reserved));
   }
   report.lines.push_back(std::move(text));
   if (part.most_reserved > 0) {
-    report.lines.push_back(fmt::format("  peak memory reserved: {}", Bytes(part.most_reserved)));
+    report.lines.push_back(Say("  peak memory reserved: {}", Bytes(part.most_reserved)));
   }
 }
 
@@ -261,20 +260,20 @@ void AddCategories(const Level& peak, Report& report) {
                             ScreenPercent("share", 8)});
   report.lines.push_back(list.Heading());
   for (const auto& [bytes, category] : held) {
-    report.lines.push_back(list.Line(fmt::format("  {}", memory_timeline::NameOf(category)), bytes,
-                                     PercentOf(bytes, peak.Allocated())));
+    report.lines.push_back(
+        list.Line(fmt::format("  {}", Translated(memory_timeline::NameOf(category))), bytes,
+                  PercentOf(bytes, peak.Allocated())));
   }
 }
 
 // How much the kinds are worth.
 void AddEvidence(const RankMemory& part, Report& report) {
-  report.lines.push_back(
+  report.lines.push_back(std::string(Translated(
       part.is_listed ? "  parameters and states are listed by the framework; the rest is estimated"
-                     : "  estimated from lifetimes and names of operators");
+                     : "  estimated from lifetimes and names of operators")));
   if (part.before > 0) {
-    report.lines.push_back(fmt::format("  {:.1f} % of {} from before the capture is explained",
-                                       PercentOf(part.before_explained, part.before),
-                                       Bytes(part.before)));
+    report.lines.push_back(Say("  {:.1f} % of {} from before the capture is explained",
+                               PercentOf(part.before_explained, part.before), Bytes(part.before)));
   }
 }
 
@@ -293,7 +292,7 @@ void AddHolders(const RankMemory& part, Report& report) {
     const Held& one = *listed[i];
     report.lines.push_back(
         list.Line("  " + NameCell(NameOf(one.holder), 53), one.bytes, one.count));
-    const std::string_view category = memory_timeline::NameOf(one.holder.category);
+    const std::string_view category = Translated(memory_timeline::NameOf(one.holder.category));
     report.lines.push_back(
         one.holder.site.empty()
             ? fmt::format("    {}", category)
@@ -306,8 +305,8 @@ void AddStep(const RankMemory& part, Report& report) {
   if (part.steps.size() < 2) return;
   const StepMemory& first = part.steps.front();
   const StepMemory& last = part.steps.back();
-  report.lines.push_back(fmt::format("at the start of step {}: {}, of step {}: {}", first.id,
-                                     Bytes(first.at_begin), last.id, Bytes(last.at_begin)));
+  report.lines.push_back(Say("at the start of step {}: {}, of step {}: {}", first.id,
+                             Bytes(first.at_begin), last.id, Bytes(last.at_begin)));
 }
 
 // The rank that leaks most, by step.
@@ -327,24 +326,24 @@ void AddGrowth(const Ranks& ranks, Report& report) {
     if (most == nullptr || leaked(rank) > leaked(*most)) most = &rank;
   }
   if (most == nullptr) {
-    report.lines.push_back(
+    report.lines.push_back(std::string(Translated(
         judged ? "growth: no kind of allocation repeatedly outlives the step after its own"
-               : "growth: unknown; that needs three steps or more");
+               : "growth: unknown; that needs three steps or more")));
     return;
   }
   const std::string ranks_text =
-      fmt::format("{} of {}", leaking, Counted(static_cast<std::int64_t>(ranks.size()), "rank"));
+      Say("{} of {}", leaking, Counted(static_cast<std::int64_t>(ranks.size()), "rank"));
   const std::optional<std::int64_t> growth = most->part.GrowthPerStep();
   report.lines.push_back(
-      growth ? fmt::format("growth: {} a step on {}; leaks on {}", Bytes(*growth),
-                           RankText(most->rank), ranks_text)
-             : fmt::format("growth: leaks on {}; most on {}", ranks_text, RankText(most->rank)));
+      growth ? Say("growth: {} a step on {}; leaks on {}", Bytes(*growth), RankText(most->rank),
+                   ranks_text)
+             : Say("growth: leaks on {}; most on {}", ranks_text, RankText(most->rank)));
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(kShown, most->part.leaks.size()); ++i) {
     const Leak& leak = most->part.leaks[i];
-    report.lines.push_back(fmt::format("  {}: {} of {} steps",
-                                       ShortenName(NameOf(leak.holder), NameColumns(50)),
-                                       Bytes(leak.bytes), leak.steps));
+    report.lines.push_back(Say("  {}: {} of {} steps",
+                               ShortenName(NameOf(leak.holder), NameColumns(50)), Bytes(leak.bytes),
+                               leak.steps));
     if (!leak.holder.site.empty())
       report.lines.push_back(fmt::format("    {}", ShortenName(leak.holder.site, NameColumns(70))));
   }
@@ -374,11 +373,12 @@ void AddLines(const Ranks& all, Detail detail, Report& report) {
   AddStep(ranks[worst].part, report);
   AddGrowth(ranks, report);
   OutlierLines outliers;
-  outliers.Add("peak", peaks, [](double bytes) { return Bytes(static_cast<std::int64_t>(bytes)); });
+  outliers.Add(Translated("peak"), peaks,
+               [](double bytes) { return Bytes(static_cast<std::int64_t>(bytes)); });
   outliers.AppendTo(report.lines);
   if (detail != Detail::kAll || ranks.size() < 2) return;
   for (const Rank& rank : ranks)
-    report.lines.push_back(fmt::format("{}: peak {}", RankText(rank.rank), Bytes(peak_of(rank))));
+    report.lines.push_back(Say("{}: peak {}", RankText(rank.rank), Bytes(peak_of(rank))));
 }
 
 }  // namespace mpa::recipes::memory_timeline

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
@@ -63,9 +64,15 @@ class PictureUnit {
 };
 
 std::string PeakText(const RankMemory& part) {
-  std::string text = fmt::format("peak: {}", AmountText(Quantity::kBytes, part.peak->Allocated()));
-  if (part.peak_step >= 0) text += fmt::format(" in step {}", part.peak_step);
+  std::string text = Say("peak: {}", AmountText(Quantity::kBytes, part.peak->Allocated()));
+  if (part.peak_step >= 0) text += Say(" in step {}", part.peak_step);
   return text;
+}
+
+PageSeries SeriesOf(Category category) {
+  return {.name = std::string(Translated(NameOf(category))),
+          .tint = Tint::kMemory,
+          .shade = static_cast<std::size_t>(category)};
 }
 
 class MemoryPictures {
@@ -84,11 +91,11 @@ class MemoryPictures {
   PageChart OverTime(const Rank& rank, const std::string& which) const {
     const RankMemory& part = rank.part;
     PageChart chart{.kind = PageChart::Kind::kAreas,
-                    .title = fmt::format("{}{}: what is allocated for what, and reserved over time",
-                                         RankText(rank.rank), which),
+                    .title = Say("{}{}: what is allocated for what, and reserved over time",
+                                 RankText(rank.rank), which),
                     .unit = unit_.Name(),
                     .label = "ms",
-                    .unit_of_places = "ms since the begin"};
+                    .unit_of_places = Say("ms since the begin")};
     for (const Level& point : part.points) chart.at.push_back(InMs(point.time - part.begin));
     const bool goes_on = !part.points.empty() && part.end > part.points.back().time;
     if (goes_on) chart.at.push_back(InMs(part.end - part.begin));
@@ -98,11 +105,10 @@ class MemoryPictures {
       chart.series.push_back(std::move(series));
     };
     for (const Category category : layers_) {
-      add({.name = std::string(NameOf(category))},
-          [&](const Level& point) { return point.Of(category); });
+      add(SeriesOf(category), [&](const Level& point) { return point.Of(category); });
     }
     if (std::ranges::any_of(part.points, [](const Level& point) { return point.reserved >= 0; }))
-      add({.name = "reserved", .tint = Tint::kBase, .is_line = true},
+      add({.name = Say("reserved"), .tint = Tint::kBase, .is_line = true},
           [](const Level& point) { return point.reserved; });
     chart.marks.push_back({InMs(part.peak->time - part.begin), PeakText(part)});
     return chart;
@@ -112,11 +118,10 @@ class MemoryPictures {
   PageChart Peaks() const {
     PageChart chart{
         .kind = ranks_.size() > kMaxBars ? PageChart::Kind::kHeat : PageChart::Kind::kStacked,
-        .title = "The peak of each rank, by what it is for",
+        .title = Say("The peak of each rank, by what it is for"),
         .unit = unit_.Name(),
         .label = "rank"};
-    for (const Category category : layers_)
-      chart.series.push_back({.name = std::string(NameOf(category))});
+    for (const Category category : layers_) chart.series.push_back(SeriesOf(category));
     for (const Rank& rank : ranks_) {
       chart.labels.push_back(RankName(rank.rank));
       for (std::size_t i = 0; i < layers_.size(); ++i)
@@ -131,9 +136,9 @@ class MemoryPictures {
     for (const Rank& rank : ranks_) length = std::max(length, rank.part.end - rank.part.begin);
     const auto parts = static_cast<TimeNs>(kTimes);
     PageChart chart{.kind = PageChart::Kind::kHeat,
-                    .title = fmt::format("What each rank has allocated over time: the most in each"
-                                         " of {} parts of the time, by its begin in ms",
-                                         kTimes),
+                    .title = Say("What each rank has allocated over time: the most in each"
+                                 " of {} parts of the time, by its begin in ms",
+                                 kTimes),
                     .unit = unit_.Name(),
                     .label = "rank"};
     for (TimeNs i = 0; i < parts; ++i)
@@ -186,10 +191,10 @@ void AddDrawings(const Ranks& all, Report& report) {
   for (const Rank& rank : ranks) by_peak.push_back(&rank);
   StableSort(by_peak, std::greater{},
              [](const Rank* rank) { return rank->part.peak->Allocated(); });
-  report.drawings.push_back(pictures.OverTime(*by_peak.front(), ", the highest peak"));
+  report.drawings.push_back(pictures.OverTime(*by_peak.front(), Say(", the highest peak")));
   report.drawings.push_back(
-      pictures.OverTime(*by_peak[by_peak.size() / 2], ", the median of the peaks"));
-  report.drawings.push_back(pictures.OverTime(*by_peak.back(), ", the lowest peak"));
+      pictures.OverTime(*by_peak[by_peak.size() / 2], Say(", the median of the peaks")));
+  report.drawings.push_back(pictures.OverTime(*by_peak.back(), Say(", the lowest peak")));
 }
 
 // The files of export_memory_timeline.
@@ -282,9 +287,8 @@ class RankNotes {
   }
   void AppendTo(const std::string& text, std::vector<std::string>& notes) const {
     if (count_ == 0) return;
-    notes.push_back(count_ == 1
-                        ? fmt::format("{}: {}", RankText(first_), text)
-                        : fmt::format("{} ranks (first: {}): {}", count_, RankText(first_), text));
+    notes.push_back(count_ == 1 ? fmt::format("{}: {}", RankText(first_), text)
+                                : Say("{} ranks (first: {}): {}", count_, RankText(first_), text));
   }
 
  private:
@@ -305,21 +309,21 @@ void AddNotes(const Ranks& ranks, Report& report) {
     }
     beyond = std::max(beyond, part.beyond_totals);
   }
-  without.AppendTo("no memory of operators was recorded; collect with profile_memory=True",
+  without.AppendTo(Say("no memory of operators was recorded; collect with profile_memory=True"),
                    report.notes);
   without_addresses.AppendTo(
-      "the trace has no addresses of memory, so which allocation a release ends is unknown;"
-      " collect with a newer profiler",
+      Say("the trace has no addresses of memory, so which allocation a release ends is unknown;"
+          " collect with a newer profiler"),
       report.notes);
   without_totals.AppendTo(
-      "the allocators did not report their totals, so what was allocated before the capture is"
-      " unknown",
+      Say("the allocators did not report their totals, so what was allocated before the capture is"
+          " unknown"),
       report.notes);
   if (beyond > 0) {
     report.notes.push_back(
-        fmt::format("up to {} are listed as held at the end that the allocators' totals do not"
-                    " have; the capture lacks their release",
-                    AmountText(Quantity::kBytes, beyond)));
+        Say("up to {} are listed as held at the end that the allocators' totals do not"
+            " have; the capture lacks their release",
+            AmountText(Quantity::kBytes, beyond)));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -65,7 +66,7 @@ ListRow RowOf(std::string name, const Ranks& ranks, Time time) {
 // The rows that are not among the first become one.
 void FoldSmaller(std::size_t most, std::vector<ListRow>& rows) {
   if (rows.size() <= most + 1) return;
-  ListRow smaller{fmt::format("({} smaller modules)", rows.size() - most),
+  ListRow smaller{Say("({} smaller modules)", rows.size() - most),
                   std::vector<TimeNs>(rows.front().times.size())};
   for (std::size_t i = most; i < rows.size(); ++i) {
     for (RankIndex rank; rank < smaller.times.size(); ++rank) {
@@ -90,22 +91,22 @@ std::string SourceText(const Ranks& ranks) {
     if (rank.part.rows.empty()) continue;
     (rank.part.source == ModuleSource::kMstxRanges ? ranges : calls) = true;
   }
-  if (ranges && calls) return "mstx ranges and nn.Module calls";
-  return ranges ? "mstx ranges" : "nn.Module calls";
+  if (ranges && calls) return Say("mstx ranges and nn.Module calls");
+  return std::string(Translated(ranges ? "mstx ranges" : "nn.Module calls"));
 }
 
 }  // namespace
 
 ScreenLines ModuleList(const Ranks& ranks) {
   constexpr std::size_t kMaxModules = 10;
-  const ListRow all = RowOf("all kernels", ranks, KernelTime);
+  const ListRow all = RowOf(Say("all kernels"), ranks, KernelTime);
   if (all.Total() == 0) return {};
   std::vector<ListRow> rows = OwnTimes(ranks);
   FoldSmaller(kMaxModules, rows);
-  const ListRow outside = RowOf("(outside of modules)", ranks, [](const ModuleCoverage& coverage) {
-    return coverage.outside_modules;
-  });
-  const ListRow without = RowOf("(operator unknown)", ranks,
+  const ListRow outside =
+      RowOf(Say("(outside of modules)"), ranks,
+            [](const ModuleCoverage& coverage) { return coverage.outside_modules; });
+  const ListRow without = RowOf(Say("(operator unknown)"), ranks,
                                 [](const ModuleCoverage& coverage) { return coverage.without_op; });
   rows.push_back(outside);
   if (without.Total() > 0) rows.push_back(without);
@@ -124,23 +125,22 @@ ScreenLines ModuleList(const Ranks& ranks) {
   ScreenLines lines;
   OutlierLines outliers;
   const bool several = ranks.size() > 1;
-  const std::string median = several ? " (median)" : "";
-  lines.push_back(
-      fmt::format("{}: kernels take {} {}{}, {:.1f} % in modules ({})",
-                  several ? fmt::format("{} ranks", ranks.size()) : RankText(ranks.front().rank),
-                  text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
+  const std::string median = several ? Say(" (median)") : "";
+  lines.push_back(Say("{}: kernels take {} {}{}, {:.1f} % in modules ({})",
+                      several ? Counted(static_cast<std::int64_t>(ranks.size()), "rank")
+                              : RankText(ranks.front().rank),
+                      text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
   if (collectives.Total() > 0) {
-    lines.push_back(fmt::format("collectives take {} {}{} more; the list has kernels only",
-                                text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
-                                median));
+    lines.push_back(Say("collectives take {} {}{} more; the list has kernels only",
+                        text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(), median));
   }
   const std::size_t width = several ? 10 : 20;
   std::vector<ScreenColumn> columns = {ScreenText("share", width), ScreenRatio("", 7)};
   if (several) {
-    for (const char* header : {"median", "min", "max"})
+    for (const char* header : {ToTranslate("median"), ToTranslate("min"), ToTranslate("max")})
       columns.push_back(ScreenAmount(header, 8, scale));
     columns.push_back(ScreenNumber("of rank", 7));
-    columns.push_back(ScreenName(fmt::format("own time ({})", scale.unit()), 0));
+    columns.push_back(ScreenName(Say("own time ({})", scale.unit()), 0));
   } else {
     columns.push_back(ScreenAmount(scale.unit(), 9, scale));
     columns.push_back(ScreenName("own time", 0));
@@ -247,7 +247,7 @@ ScreenLines ModuleScreen(const std::vector<ModuleStatisticRow>& rows, std::size_
     const std::string label = std::string(2 * depth, ' ') + Printable(path.substr(name));
     lines.push_back(start + CutEnd(label, ScreenColumns() - start.size()));
   });
-  if (left > 0) lines.push_back(fmt::format("... and {} smaller modules", left));
+  if (left > 0) lines.push_back(Say("... and {} smaller modules", left));
   return lines;
 }
 

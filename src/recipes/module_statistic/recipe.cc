@@ -10,6 +10,7 @@
 #include "module_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/module_statistic.h"
@@ -107,20 +108,20 @@ void AddNotes(const PartOfRank& part, Report& report) {
   const mpa::ModuleStatistic& statistic = part.part.statistic;
   if (statistic.rows.empty()) {
     report.notes.push_back(
-        fmt::format("{}: no modules with kernels; mark modules with mstx ranges of the domain"
-                    " Module, or collect with with_stack=True or with_modules=True",
-                    RankText(part.rank)));
+        Say("{}: no modules with kernels; mark modules with mstx ranges of the domain"
+            " Module, or collect with with_stack=True or with_modules=True",
+            RankText(part.rank)));
     return;
   }
   if (statistic.source == ModuleSource::kPythonCalls) {
     report.notes.push_back(
-        fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls"
-                    " of the Python stack",
-                    RankText(part.rank)));
+        Say("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls"
+            " of the Python stack",
+            RankText(part.rank)));
   }
   if (statistic.straddlers > 0) {
-    report.notes.push_back(fmt::format("{}: {} operators begin in a module and end after it",
-                                       RankText(part.rank), statistic.straddlers));
+    report.notes.push_back(Say("{}: {} operators begin in a module and end after it",
+                               RankText(part.rank), statistic.straddlers));
   }
   AddImpossibleMfu(RankText(part.rank), part.part.rated, report);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "messages.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -173,8 +174,8 @@ void AddMadeLines(const Ranks& ranks, Report& report) {
     }
   }
   if (types.empty()) return;
-  report.lines.push_back(fmt::format("communication operators from the marks of {}: ms of a rank",
-                                     Counted(ranks.size(), "rank")));
+  report.lines.push_back(Say("communication operators from the marks of {}: ms of a rank",
+                             Counted(ranks.size(), "rank")));
   const ScreenList list =
       SpreadList({ScreenName("type", 28), ScreenNumber("count", 8)}, ScreenMs("", 10));
   report.lines.push_back(list.Heading());
@@ -198,24 +199,24 @@ void AddMadeNotes(const Ranks& ranks, Report& report) {
     if (!part.has_records && !has_marks) empty.push_back(rank);
   }
   if (!recorded.empty()) {
-    report.notes.push_back(fmt::format(
-        "{} of {} ranks have communication operators of their own and are left out (first: {})",
-        recorded.size(), ranks.size(), RankText(recorded.front())));
+    report.notes.push_back(
+        Say("{} of {} ranks have communication operators of their own and are left out (first: {})",
+            recorded.size(), ranks.size(), RankText(recorded.front())));
   }
   if (!empty.empty()) {
-    report.notes.push_back(fmt::format(
-        "{} of {} ranks have no marks of communication (first: {}); collect with mstx=True",
-        empty.size(), ranks.size(), RankText(empty.front())));
+    report.notes.push_back(
+        Say("{} of {} ranks have no marks of communication (first: {}); collect with mstx=True",
+            empty.size(), ranks.size(), RankText(empty.front())));
   }
   if (broken > 0) {
     report.notes.push_back(
-        fmt::format("marks left out because they name no communication operator: {}", broken));
+        Say("marks left out because they name no communication operator: {}", broken));
   }
   if (without_device > 0) {
-    report.notes.push_back(fmt::format(
-        "communication marks left out because no device task belongs to them: {}; collect with"
-        " activities of the NPU",
-        without_device));
+    report.notes.push_back(
+        Say("communication marks left out because no device task belongs to them: {}; collect with"
+            " activities of the NPU",
+            without_device));
   }
 }
 

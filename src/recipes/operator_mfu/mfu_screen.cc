@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/recipe/rank_lines.h"
@@ -22,17 +23,18 @@ constexpr std::size_t kMaxShares = 12;
 // "peak 353.9 TFLOPS with FP16 (24 cores at 1800 MHz)".
 std::string ChipText(const ChipPeak& chip) {
   const PeakTflops peak = PeakOf(chip, TypeClass::kFp16);
-  if (peak.gap != PeakGap::kNone) return "peak of the chip unknown";
-  std::string text = fmt::format("peak {:.1f} TFLOPS with FP16", peak.tflops);
+  if (peak.gap != PeakGap::kNone) return Say("peak of the chip unknown");
+  std::string text = Say("peak {:.1f} TFLOPS with FP16", peak.tflops);
   if (!chip.peak_tflops) {
-    text += fmt::format(" ({} cores at {:g} MHz)", chip.cores, chip.frequency_mhz);
+    text += Say(" ({} cores at {:g} MHz)", chip.cores, chip.frequency_mhz);
   }
   return text;
 }
 
 std::string ReasonLine(const std::string& reason, bool is_uncounted) {
-  const std::string begin = is_uncounted ? "    not counted: " : "    no MFU: ";
-  return begin + CutEnd(reason, ScreenColumns() - begin.size());
+  const std::string begin =
+      std::string(Translated(is_uncounted ? "    not counted: " : "    no MFU: "));
+  return begin + CutEnd(Translated(reason), ScreenColumns() - ColumnsOf(begin));
 }
 
 void AddWastes(const std::vector<MfuWaste>& wastes, ScreenLines& lines) {
@@ -52,6 +54,9 @@ void AddWastes(const std::vector<MfuWaste>& wastes, ScreenLines& lines) {
 
 ScreenLines MfuScreen(std::string_view rank, const MfuSummary& summary) {
   ScreenLines lines;
+  const auto step = std::ranges::find(summary.shares, kStepWork, &MfuShare::work);
+  if (step != summary.shares.end() && step->Use())
+    lines.push_back(Say("the step reaches an MFU of {}", PercentText(*step->Use())));
   lines.push_back(fmt::format("{}: {}", rank, ChipText(summary.chip)));
   TimeNs longest = 0;
   for (const MfuShare& share : summary.shares) longest = std::max(longest, share.duration);
@@ -63,13 +68,14 @@ ScreenLines MfuScreen(std::string_view rank, const MfuSummary& summary) {
   lines.push_back(list.Heading());
   for (std::size_t i = 0; i < std::min(kMaxShares, summary.shares.size()); ++i) {
     const MfuShare& share = summary.shares[i];
-    lines.push_back(list.Line(share.work, share.kernels, share.duration, summary.ShareOfTime(share),
-                              share.Tflops(), share.Use(), share.UseOfMeasuredClock()));
+    lines.push_back(list.Line(Translated(share.work), share.kernels, share.duration,
+                              summary.ShareOfTime(share), share.Tflops(), share.Use(),
+                              share.UseOfMeasuredClock()));
     if (share.reason.empty()) continue;
     lines.push_back(ReasonLine(share.reason, share.IsUncounted()));
   }
   if (summary.shares.size() > kMaxShares) {
-    lines.push_back(fmt::format("  ... {} more in MFUSummary", summary.shares.size() - kMaxShares));
+    lines.push_back(Say("  ... {} more in MFUSummary", summary.shares.size() - kMaxShares));
   }
   AddWastes(summary.wastes, lines);
   return lines;
@@ -133,7 +139,7 @@ std::string ChipsText(const MfuOfRanks& ranks) {
   const std::string first = ChipText(ranks.front().part.chip);
   const bool alike = std::ranges::all_of(
       ranks, [&](const auto& rank) { return ChipText(rank.part.chip) == first; });
-  return alike ? first : fmt::format("peaks differ, {}: {}", RankText(ranks.front().rank), first);
+  return alike ? first : Say("peaks differ, {}: {}", RankText(ranks.front().rank), first);
 }
 
 std::string UseText(double use) { return PercentText(use); }
@@ -146,8 +152,18 @@ ScreenLines MfuSpreadScreen(const MfuOfRanks& ranks) {
   const bool any_use =
       std::ranges::any_of(all, [](const WorkOfRanks& work) { return !work.uses.empty(); });
   std::string (*const text)(double) = any_use ? UseText : TflopsText;
-  ScreenLines lines =
-      ScreenLinesOf(Wrapped(fmt::format("{} ranks: {}", ranks.size(), ChipsText(ranks)), 2));
+  ScreenLines lines;
+  const auto step = std::ranges::find(all, kStepWork, &WorkOfRanks::work);
+  if (step != all.end() && !step->uses.empty()) {
+    const RankSpread spread = SpreadOf(step->uses);
+    AddSentence(
+        Say("the step reaches an MFU of {} (median), the least is {} ({})",
+            PercentText(spread.median), PercentText(spread.min.value), RankText(spread.min.rank)),
+        lines);
+  }
+  AddSentence(
+      Say("{}: {}", Counted(static_cast<std::int64_t>(ranks.size()), "rank"), ChipsText(ranks)),
+      lines);
   const auto column = [&](std::string_view header) {
     return any_use ? ScreenRatio(header, 8) : ScreenNumber(header, 8, 2);
   };
@@ -161,21 +177,21 @@ ScreenLines MfuSpreadScreen(const MfuOfRanks& ranks) {
     const WorkOfRanks& work = all[i];
     const std::vector<RankValue>& values = any_use ? work.uses : work.tflops;
     std::vector<Cell> cells(7);
-    cells[0] = work.work;
+    const std::string name(Translated(work.work));
+    cells[0] = name;
     if (!values.empty()) {
       const auto [min, max, median] = SpreadOf(values);
-      cells = {work.work,          min.value, RankName(min.rank), median, max.value,
-               RankName(max.rank), Cell()};
+      cells = {name, min.value, RankName(min.rank), median, max.value, RankName(max.rank), Cell()};
     }
     if (!work.times.empty()) cells.back() = SpreadOf(work.times).median;
     lines.push_back(list.LineOf(cells));
     if (!work.reason.empty()) {
       lines.push_back(ReasonLine(work.reason, work.is_uncounted));
     }
-    if (!values.empty()) outliers.Add(work.work, values, text);
+    if (!values.empty()) outliers.Add(name, values, text);
   }
   if (all.size() > kMaxWork) {
-    lines.push_back(fmt::format("  ... {} more in MFUSummary", all.size() - kMaxWork));
+    lines.push_back(Say("  ... {} more in MFUSummary", all.size() - kMaxWork));
   }
   AddWastes(CollectWastes(ranks), lines);
   outliers.AppendTo(lines);

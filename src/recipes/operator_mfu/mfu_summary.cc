@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/kernel_class.h"
@@ -40,17 +41,17 @@ StringId ShapesOf(const RankTrace& trace, const KernelMfu& mfu, std::size_t row)
 std::string_view KindOf(KernelClass work) {
   switch (work) {
     case KernelClass::kAttention:
-      return "attention";
+      return ToTranslate("attention");
     case KernelClass::kConvolution:
-      return "convolutions";
+      return ToTranslate("convolutions");
     default:
-      return "matrix products";
+      return ToTranslate("matrix products");
   }
 }
 
 std::string_view KindOf(const KernelMfu& mfu, std::string_view op_type) {
   if (IsMatrixWork(mfu.work)) return KindOf(mfu.work);
-  if (FlopsFamilyOf(op_type) == FlopsFamily::kNone) return "other recorded work";
+  if (FlopsFamilyOf(op_type) == FlopsFamily::kNone) return ToTranslate("other recorded work");
   return KindOf(ClassOfType(op_type));
 }
 
@@ -79,8 +80,8 @@ class Summary {
 
   MfuSummary Make() && {
     MfuShare counted, uncounted;
-    counted.work = "counted matrix work";
-    uncounted.work = "matrix work not counted";
+    counted.work = ToTranslate("counted matrix work");
+    uncounted.work = ToTranslate("matrix work not counted");
     std::map<std::string_view, MfuShare> kinds;
     std::map<std::pair<std::string_view, std::string_view>, MfuShare> unknown;
     for (std::size_t row = 0; row < mfu_.kernels.size(); ++row) {
@@ -126,7 +127,7 @@ class Summary {
     const StepBounds bounds(trace_, kAsRecorded);
     const bool has_steps = bounds.Count() > 0;
     MfuShare share;
-    share.work = has_steps ? "step" : "device span";
+    share.work = has_steps ? kStepWork : ToTranslate("device span");
     share.is_span = true;
     for (std::size_t row = 0; row < mfu_.kernels.size(); ++row) {
       if (!mfu_.kernels[row].flops.Known()) continue;

@@ -36,9 +36,12 @@ struct OperatorMfuRow {
 /// ranges, then the others, both in order of their operators and starts.
 std::vector<OperatorMfuRow> OperatorMfuRows(const RankTrace& trace, const RankMfu& mfu);
 
+/// The work of the steps.
+inline constexpr const char* kStepWork = "step";
+
 /// Kernels put together, or a span of time with the kernels in it.
 struct MfuShare {
-  std::string work;    ///< "step", "device span", "counted matrix work", "attention", ...
+  std::string work;    ///< kStepWork, "device span", "counted matrix work", "attention", ...
   std::string reason;  ///< why their operations or utilisation are not known; empty when they are
   std::int64_t kernels = 0;
   TimeNs duration = 0;   ///< of the kernels, or wall time
@@ -80,8 +83,8 @@ struct MfuSummary {
   std::optional<double> ShareOfTime(const MfuShare& share) const;
 };
 
-/// The first share is "step": the time on the device of all steps of the rank, without that between
-/// them, with the matrix work that belongs to them. Its utilisation is the time that their
+/// The first share is kStepWork: the time on the device of all steps of the rank, without that
+/// between them, with the matrix work that belongs to them. Its utilisation is the time that their
 /// operations take at the peak by that wall time; operations that are not known count as none. The
 /// rank of a capture without steps has the "device span" instead, from the first kernel or
 /// collective to the end of the last.

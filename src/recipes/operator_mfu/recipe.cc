@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/base/enum_name.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
@@ -246,19 +247,19 @@ void AddNotes(const OfRank<Part>& rank, Report& report) {
   if (std::ranges::none_of(rows, [](const auto& row) { return row.mfu.flops.Known(); })) {
     report.notes.push_back(
         rank.part.has_shapes
-            ? fmt::format("{}: no kernel with a known number of operations; {} have shapes", name,
-                          rank.part.on_gpu ? "operators" : "kernels")
-            : fmt::format(
-                  "{}: no kernel with a known number of operations; collect with {}, which records"
+            ? Say("{}: no kernel with a known number of operations; {} have shapes", name,
+                  Translated(rank.part.on_gpu ? "operators" : "kernels"))
+            : Say("{}: no kernel with a known number of operations; collect with {}, which records"
                   " shapes",
                   name,
-                  rank.part.on_gpu ? "record_shapes=True" : "profiler_level Level1 or higher"));
+                  Translated(rank.part.on_gpu ? "record_shapes=True"
+                                              : "profiler_level Level1 or higher")));
     return;
   }
   if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
     report.notes.push_back(
-        fmt::format("{}: no MFU, because the peak of the chip is unknown: give --peak_tflops{}",
-                    name, rank.part.on_gpu ? "" : ", or keep PROF_*/device_*/info.json"));
+        Say("{}: no MFU, because the peak of the chip is unknown: give --peak_tflops{}", name,
+            rank.part.on_gpu ? "" : Translated(", or keep PROF_*/device_*/info.json")));
   }
   AddImpossibleMfu(name, rank.part.rated, report);
 }

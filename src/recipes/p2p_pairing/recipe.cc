@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -207,21 +208,20 @@ void AddP2pLines(const Ranks& ranks, Report& report) {
   }
   if (ops == 0) return;
   report.lines.push_back(
-      fmt::format("{} send and receive operators of {} ranks: {} transfers with both ends,", ops,
-                  ranks.size(), pairs));
-  report.lines.push_back(fmt::format("  operators without their other end: {}", ops - paired));
+      Say("{} send and receive operators of {} ranks: {} transfers with both ends,", ops,
+          ranks.size(), pairs));
+  report.lines.push_back(Say("  operators without their other end: {}", ops - paired));
   if (routes.empty()) return;
-  report.lines.push_back("how long receivers waited for the sender to begin, in ms:");
+  report.lines.push_back(Say("how long receivers waited for the sender to begin, in ms:"));
   const ScreenList list(2, {ScreenText("from rank to rank", 24), ScreenNumber("transfers", 9),
                             ScreenMs("min", 10), ScreenMs("median", 10), ScreenMs("max", 10)});
   report.lines.push_back(list.Heading());
   std::vector<std::pair<double, ScreenLine>> lines;
   for (const auto& [route, facts] : routes) {
     const RankSpread spread = SpreadOf(facts.waits);
-    lines.emplace_back(
-        spread.median,
-        list.Line(fmt::format("{} to {}", RankName(route.first), RankName(route.second)),
-                  facts.count, spread.min.value, spread.median, spread.max.value));
+    lines.emplace_back(spread.median,
+                       list.Line(Say("{} to {}", RankName(route.first), RankName(route.second)),
+                                 facts.count, spread.min.value, spread.median, spread.max.value));
   }
   StableSort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kShown = 10;
@@ -241,26 +241,26 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
     if (part.ops.empty()) empty.push_back(rank);
   }
   if (empty.size() == ranks.size()) {
-    report.notes.push_back(
+    report.notes.emplace_back(Translated(
         ranks.front().part.on_gpu
             ? "traces of GPUs do not name the ends of transfers, so none are paired"
             : "no send and receive operators (hcom_send__, hcom_receive__) were recorded;"
-              " pipelines have them, collected with profiler_level=Level1");
+              " pipelines have them, collected with profiler_level=Level1"));
   }
   if (unknown > contradictions) {
-    report.notes.push_back(fmt::format(
-        "operators without a connection because their tasks name no sender and receiver: {};"
-        " collect with profiler_level=Level1",
-        unknown - contradictions));
+    report.notes.push_back(
+        Say("operators without a connection because their tasks name no sender and receiver: {};"
+            " collect with profiler_level=Level1",
+            unknown - contradictions));
   }
   if (contradictions > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "operators without a connection because their tasks name several senders or receivers: {}",
         contradictions));
   }
   if (foreign > 0) {
-    report.notes.push_back(fmt::format(
-        "tasks left out because their group differs from that of their operator: {}", foreign));
+    report.notes.push_back(
+        Say("tasks left out because their group differs from that of their operator: {}", foreign));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/time.h"
 #include "mpa/recipe/arguments.h"
@@ -52,7 +53,7 @@ struct PipelineLayout {
 };
 
 inline constexpr std::string_view kTypes[] = {"1f1b", "dualpipev"},
-                                  kAsCaptured = "from the capture";
+                                  kAsCaptured = ToTranslate("from the capture");
 inline constexpr Option<std::string> kType{.name = "pp_type",
                                            .type_name = "NAME",
                                            .help = "Kind of the pipeline",

@@ -9,6 +9,7 @@
 
 #include "labels.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -95,12 +96,12 @@ std::optional<PageChart> PipelineChart(const Ranks& ranks,
   }
   if (steps.empty()) return std::nullopt;
   const auto& [step, window] = *steps.begin();
-  Timeline lanes{.title = step < 0 ? "The passes of each rank"
-                                   : fmt::format("The passes of each rank in step {}", step),
-                 .text = "FP is forward, BP backward; white is idle.",
+  Timeline lanes{.title = step < 0 ? Say("The passes of each rank")
+                                   : Say("The passes of each rank in step {}", step),
+                 .text = Say("FP is forward, BP backward; white is idle."),
                  .begin = window.begin,
                  .end = window.end,
-                 .kinds = {{"var(--compute)", "forward"}, {"var(--t3)", "backward"}}};
+                 .kinds = {{"var(--compute)", Say("forward")}, {"var(--t3)", Say("backward")}}};
   for (std::size_t i = 0; i < std::min(ranks.size(), kMaxLanes); ++i) {
     lanes.Lane(RankText(ranks[i].rank));
     for (std::size_t box = 0; box < boxes[i].size(); ++box) {
@@ -111,7 +112,7 @@ std::optional<PageChart> PipelineChart(const Ranks& ranks,
     }
   }
   if (ranks.size() > kMaxLanes)
-    lanes.text += fmt::format(" Shown are {} of {} ranks.", kMaxLanes, ranks.size());
+    lanes.text += Say(" Shown are {} of {} ranks.", kMaxLanes, ranks.size());
   return LanesOf(std::move(lanes));
 }
 
@@ -142,10 +143,14 @@ std::vector<RankValue> BubbleShares(const Ranks& ranks) {
 void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& report) {
   const std::vector<RankValue> shares = BubbleShares(ranks);
   if (shares.empty()) return;
-  report.lines.push_back(
-      fmt::format("pipeline{}{}: idle share of a step, in %",
-                  layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
-                  layout.stages ? fmt::format(" of {} stages", *layout.stages) : ""));
+  const RankSpread all_ranks = SpreadOf(shares);
+  AddSentence(Say("the pipeline is idle for {:.1f} % of a step (median), most on {}:"
+                  " {:.1f} %",
+                  all_ranks.median, RankText(all_ranks.max.rank), all_ranks.max.value),
+              report.lines);
+  report.lines.push_back(Say("pipeline{}{}: idle share of a step, in %",
+                             layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
+                             layout.stages ? Say(" of {} stages", *layout.stages) : ""));
   const ScreenList list(2,
                         {ScreenText("", 24), ScreenNumber("ranks", 9), ScreenNumber("min", 9, 1),
                          ScreenNumber("median", 9, 1), ScreenNumber("max", 9, 1), ScreenText("")});
@@ -153,10 +158,10 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
     const RankSpread spread = SpreadOf(values);
     report.lines.push_back(list.Line(what, values.size(), spread.min.value, spread.median,
                                      spread.max.value,
-                                     fmt::format("(rank {})", RankName(spread.max.rank))));
+                                     Say("(rank {})", RankName(spread.max.rank))));
   };
   report.lines.push_back(list.Heading());
-  add("all ranks", shares);
+  add(Translated("all ranks"), shares);
   std::map<std::int64_t, std::vector<RankValue>> stages;
   for (const RankValue& share : shares) {
     if (const auto stage = layout.StageOf(share.rank)) stages[*stage].push_back(share);
@@ -165,7 +170,7 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
   std::size_t shown = 0;
   for (const auto& [stage, values] : stages) {
     if (shown++ == kShown) break;
-    add(fmt::format("stage {}", stage), values);
+    add(Say("stage {}", stage), values);
   }
   AddMoreLine(stages.size(), kShown, "stage", report.lines);
 }
@@ -179,28 +184,28 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
     if (part.boxes.empty()) empty.push_back(rank);
   }
   if (!empty.empty()) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "{} of {} ranks have no marked forward or backward passes on the device (first: {}); mark"
         " them with mstx ranges on a stream, named *forward* and *backward*",
         empty.size(), ranks.size(), RankText(empty.front())));
   }
   if (without_device > 0) {
     report.notes.push_back(
-        fmt::format("passes left out because they have no stream and no time on the device: {}",
-                    without_device));
+        Say("passes left out because they have no stream and no time on the device: {}",
+            without_device));
   }
   if (misfit.steps > 0) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "steps that do not fit the schedule and keep the names FP and BP: {}; the first is step {}"
         " of {}, with {} passes instead of {}; see --pp_type, --microbatch_num, --pp",
         misfit.steps, misfit.step, RankText(misfit.rank), misfit.found, misfit.expected));
   }
   if (misfit.unknown_stages > 0) {
-    report.notes.push_back(fmt::format(
-        "{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give"
-        " --tp, --pp, --dp and --microbatch_num (at least twice --pp)",
-        misfit.unknown_stages,
-        layout.stages && layout.micro_batches ? "contradictory" : "unknown"));
+    report.notes.push_back(
+        Say("{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give"
+            " --tp, --pp, --dp and --microbatch_num (at least twice --pp)",
+            misfit.unknown_stages,
+            Translated(layout.stages && layout.micro_batches ? "contradictory" : "unknown")));
   }
 }
 

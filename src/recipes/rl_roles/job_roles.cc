@@ -12,6 +12,7 @@
 
 #include "iteration_account.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -226,7 +227,7 @@ class JobMaker {
     }
     const HostClocks clocks = AlignHosts(captures);
     if (!clocks.unaligned.empty()) {
-      job_.notes.push_back(fmt::format(
+      job_.notes.push_back(Say(
           "the clocks of {} are not aligned with the others: no three collectives of ranks on both"
           " were captured, so gaps and overlaps of roles are only as accurate as the hosts' clocks",
           FirstOf(clocks.unaligned)));
@@ -246,10 +247,10 @@ class JobMaker {
     }
     if (!without.empty()) {
       job_.partial = true;
-      job_.notes.push_back(fmt::format(
-          "{} of {} captures are left out because no directory or range names their role, or"
-          " because they hold no device work: {}",
-          without.size(), ranks_.size(), FirstOf(without)));
+      job_.notes.push_back(
+          Say("{} of {} captures are left out because no directory or range names their role, or"
+              " because they hold no device work: {}",
+              without.size(), ranks_.size(), FirstOf(without)));
     }
   }
 
@@ -326,11 +327,14 @@ class JobMaker {
         if (!devices.contains(device)) missing.push_back(RankName(rank_of_device[device]));
       }
       if (missing.empty()) continue;
-      job_.notes.push_back(fmt::format(
-          "iteration {}: {} was not captured on {} {}, where other roles ran; it counts as"
-          " not running there",
-          key.first, key.second, Plural(static_cast<std::int64_t>(missing.size()), "rank"),
-          FirstOf(missing)));
+      job_.notes.push_back(
+          missing.size() == 1
+              ? Say("iteration {}: {} was not captured on rank {}, where other roles ran; it counts"
+                    " as not running there",
+                    key.first, key.second, FirstOf(missing))
+              : Say("iteration {}: {} was not captured on ranks {}, where other roles ran; it"
+                    " counts as not running there",
+                    key.first, key.second, FirstOf(missing)));
     }
   }
 
@@ -358,7 +362,7 @@ class JobMaker {
         if (!overlaps) apart.push_back(PathOf(*one.second.capture));
       }
       if (apart.empty() || of_devices.size() < 2) continue;
-      job_.notes.push_back(fmt::format(
+      job_.notes.push_back(Say(
           "iteration {}: {} overlaps no other capture of {}; it may belong to another iteration, or"
           " to a host with another clock",
           key.first, FirstOf(apart), key.second));

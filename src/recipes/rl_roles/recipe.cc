@@ -10,6 +10,7 @@
 
 #include "iteration_account.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -190,7 +191,7 @@ PageChart RolesChart(const JobRoles& job, const std::vector<IterationAccount>& a
   const IterationAccount& longest =
       *std::ranges::max_element(accounts, {}, &IterationAccount::Wall);
   const bool shows_all = job.runs.size() <= kMaxSpans;
-  Timeline lanes{.title = "Which role each device runs",
+  Timeline lanes{.title = Say("Which role each device runs"),
                  .begin = shows_all ? accounts.front().time.begin : longest.time.begin,
                  .end = shows_all ? accounts.back().time.end : longest.time.end};
   std::map<std::size_t, std::vector<const JobRun*>> devices;
@@ -198,19 +199,20 @@ PageChart RolesChart(const JobRoles& job, const std::vector<IterationAccount>& a
   for (const JobRun& run : job.runs) devices[run.device].push_back(&run);
   for (const auto& [device, runs] : devices) {
     if (lanes.lanes.size() == kMaxLanes) break;
-    lanes.Lane(fmt::format("device {}, {}", device, RankText(runs.front()->rank)));
+    lanes.Lane(Say("device {}, {}", device, RankText(runs.front()->rank)));
     for (const JobRun* run : runs) {
       const auto [kind, is_new] = kinds.try_emplace(run->run->role, kinds.size());
       if (is_new)
-        lanes.kinds.push_back({fmt::format("var(--t{})", kind->second % 9), run->run->role});
+        lanes.kinds.push_back(
+            {fmt::format("var(--t{})", kind->second % kSeriesColours.size()), run->run->role});
       lanes.Add({run->begin, run->end, kind->second, run->run->role, run->run->role});
     }
   }
   for (const IterationAccount& account : accounts)
-    lanes.marks.push_back({account.time.begin, fmt::format("iteration {}", account.iteration)});
-  if (!shows_all) lanes.text = fmt::format("Iteration {}, the longest.", longest.iteration);
+    lanes.marks.push_back({account.time.begin, Say("iteration {}", account.iteration)});
+  if (!shows_all) lanes.text = Say("Iteration {}, the longest.", longest.iteration);
   if (devices.size() > kMaxLanes)
-    lanes.text += fmt::format(" Shown are {} of {} devices.", kMaxLanes, devices.size());
+    lanes.text += Say(" Shown are {} of {} devices.", kMaxLanes, devices.size());
   return LanesOf(std::move(lanes));
 }
 
@@ -277,14 +279,16 @@ void AddAnswer(const std::vector<IterationAccount>& accounts, Report& report) {
   }
   const TimeNs all = Length(Union(std::move(times)));  // what lies between was not captured
   const auto count = static_cast<std::int64_t>(accounts.size());
-  report.lines.push_back(best->gain > 0
-                             ? fmt::format("scale {}: halving its time saves {:.1f} % of the {}",
-                                           ShortenName(Printable(best->role), NameColumns(28)),
-                                           PercentOf(best->gain, all), Plural(count, "iteration"))
-                             : std::string("no role alone makes the iteration shorter"));
-  report.lines.push_back(fmt::format("{} on {}, {}", Counted(count, "iteration"),
-                                     Counted(static_cast<std::int64_t>(devices), "device"),
-                                     Unit(all).Text(all)));
+  const std::string role = ShortenName(Printable(best->role), NameColumns(28));
+  const double share = PercentOf(best->gain, all);
+  report.lines.push_back(
+      best->gain <= 0 ? Say("no role alone makes the iteration shorter")
+      : count == 1
+          ? Say("scale {}: halving its time saves {:.1f} % of the iteration", role, share)
+          : Say("scale {}: halving its time saves {:.1f} % of the iterations", role, share));
+  report.lines.push_back(Say("{} on {}, {}", Counted(count, "iteration"),
+                             Counted(static_cast<std::int64_t>(devices), "device"),
+                             Unit(all).Text(all)));
 }
 
 void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& unit,
@@ -293,21 +297,21 @@ void AddIterations(const std::vector<IterationAccount>& accounts, const Unit& un
   const std::size_t shown = std::min(kShown, accounts.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const IterationAccount& account = accounts[i];
-    report.lines.push_back(fmt::format(
-        "  iteration {}: {}, no role {:.1f} %, waiting {:.1f} %, tail of rollout {:.1f} %",
-        account.iteration, unit.Text(account.Wall()),
-        PercentOf(account.BubbleWall(), account.Wall()),
-        PercentOf(account.waiting, account.DeviceTime()), account.tail.IdlePercent()));
+    report.lines.push_back(
+        Say("  iteration {}: {}, no role {:.1f} %, waiting {:.1f} %, tail of rollout {:.1f} %",
+            account.iteration, unit.Text(account.Wall()),
+            PercentOf(account.BubbleWall(), account.Wall()),
+            PercentOf(account.waiting, account.DeviceTime()), account.tail.IdlePercent()));
   }
   AddMoreLine(accounts.size(), shown, "iteration", report.lines);
 }
 
 void AddRoles(const IterationAccount& account, const Unit& unit, Report& report) {
   const ScreenList list(0, {ScreenName("role", 22), ScreenNumber("devices", 7),
-                            ScreenNumber(fmt::format("start {}", unit.Name()), 10),
-                            ScreenNumber(fmt::format("wall {}", unit.Name()), 10),
-                            ScreenNumber("%", 6, 1), ScreenNumber("comp %", 6, 1),
-                            ScreenNumber("comm %", 6, 1), ScreenNumber("free %", 6, 1)});
+                            ScreenNumber(Say("start {}", unit.Name()), 10),
+                            ScreenNumber(Say("wall {}", unit.Name()), 10), ScreenNumber("%", 6, 1),
+                            ScreenNumber("comp %", 6, 1), ScreenNumber("comm %", 6, 1),
+                            ScreenNumber("free %", 6, 1)});
   report.lines.push_back(list.Heading());
   // Those that take most time, in order of their begins.
   constexpr std::size_t kShown = 10;
@@ -334,25 +338,23 @@ void AddGaps(const IterationAccount& account, const Unit& unit, Report& report) 
   if (!account.bubbles.empty()) {
     const Bubble& longest = *std::ranges::max_element(account.bubbles, {}, length);
     report.lines.push_back(
-        fmt::format("no role runs: {} ({:.1f} %), at most {}", unit.Text(account.BubbleWall()),
-                    PercentOf(account.BubbleWall(), account.Wall()), unit.Text(length(longest))));
-    report.lines.push_back(fmt::format("  between {} and {}",
-                                       ShortenName(Printable(longest.before), NameColumns(30)),
-                                       ShortenName(Printable(longest.behind), 30)));
+        Say("no role runs: {} ({:.1f} %), at most {}", unit.Text(account.BubbleWall()),
+            PercentOf(account.BubbleWall(), account.Wall()), unit.Text(length(longest))));
+    report.lines.push_back(Say("  between {} and {}",
+                               ShortenName(Printable(longest.before), NameColumns(30)),
+                               ShortenName(Printable(longest.behind), 30)));
   }
   if (account.waiting > 0) {
     const RoleAccount& most = *std::ranges::max_element(account.roles, {}, &RoleAccount::waiting);
-    report.lines.push_back(
-        fmt::format("devices wait while others run a role: {:.1f} % of the device time",
-                    PercentOf(account.waiting, account.DeviceTime())));
-    report.lines.push_back(fmt::format("  most for {}: {:.1f} %",
-                                       ShortenName(Printable(most.role), NameColumns(30)),
-                                       PercentOf(most.waiting, account.DeviceTime())));
+    report.lines.push_back(Say("devices wait while others run a role: {:.1f} % of the device time",
+                               PercentOf(account.waiting, account.DeviceTime())));
+    report.lines.push_back(Say("  most for {}: {:.1f} %",
+                               ShortenName(Printable(most.role), NameColumns(30)),
+                               PercentOf(most.waiting, account.DeviceTime())));
   }
   if (account.other > 0) {
-    report.lines.push_back(
-        fmt::format("devices run roles of other iterations: {:.1f} % of the device time",
-                    PercentOf(account.other, account.DeviceTime())));
+    report.lines.push_back(Say("devices run roles of other iterations: {:.1f} % of the device time",
+                               PercentOf(account.other, account.DeviceTime())));
   }
 }
 
@@ -360,19 +362,19 @@ void AddTail(const IterationAccount& account, const Unit& unit, Report& report) 
   const Tail& tail = account.tail;
   if (tail.devices > 1) {
     report.lines.push_back(
-        fmt::format("tail of rollout: {:.1f} % of its device time is idle until the last finishes",
-                    tail.IdlePercent()));
+        Say("tail of rollout: {:.1f} % of its device time is idle until the last finishes",
+            tail.IdlePercent()));
     report.lines.push_back(
-        fmt::format("  finished after {} (first), {} (median), {} {} (last, {})",
-                    unit.Number(tail.first - tail.begin), unit.Number(tail.median - tail.begin),
-                    unit.Number(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
+        Say("  finished after {} (first), {} (median), {} {} (last, {})",
+            unit.Number(tail.first - tail.begin), unit.Number(tail.median - tail.begin),
+            unit.Number(tail.last - tail.begin), unit.Name(), RankText(tail.last_rank)));
   }
   const DecodeSteps& decode = tail.decode;
   if (decode.steps == 0) return;
   report.lines.push_back(
-      fmt::format("decoding with few requests, a quarter of {} or less: {:.1f} % of its time",
-                  decode.largest, PercentOf(decode.few_time, decode.time)));
-  report.lines.push_back(fmt::format("  {} of {} steps", decode.few, decode.steps));
+      Say("decoding with few requests, a quarter of {} or less: {:.1f} % of its time",
+          decode.largest, PercentOf(decode.few_time, decode.time)));
+  report.lines.push_back(Say("  {} of {} steps", decode.few, decode.steps));
 }
 
 void AddLines(const std::vector<IterationAccount>& accounts, Report& report) {
@@ -383,7 +385,7 @@ void AddLines(const std::vector<IterationAccount>& accounts, Report& report) {
   AddAnswer(accounts, report);
   if (accounts.size() > 1) {
     AddIterations(accounts, unit, report);
-    report.lines.push_back(fmt::format("iteration {}, the longest:", longest.iteration));
+    report.lines.push_back(Say("iteration {}, the longest:", longest.iteration));
   }
   AddRoles(longest, unit, report);
   AddGaps(longest, unit, report);
@@ -404,7 +406,7 @@ void NoteLongBubbles(const std::vector<IterationAccount>& accounts, Report& repo
     for (const Bubble& bubble : account.bubbles) {
       const TimeNs length = bubble.time.end - bubble.time.begin;
       if (length <= account.Wall() - account.BubbleWall()) continue;
-      report.notes.push_back(fmt::format(
+      report.notes.push_back(Say(
           "iteration {}: between {} and {} no role runs for {}, longer than all roles together;"
           " the captures may be of different iterations, or lack the roles between them",
           account.iteration, bubble.before, bubble.behind, AmountText(Quantity::kTime, length)));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -282,7 +283,7 @@ std::string PartsText(const PhaseGroup& group) {
   if (parts.size() > kShown) parts.resize(kShown);
   std::string text;
   for (const auto& [time, part] : parts) {
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", TitleOf(part),
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", Translated(TitleOf(part)),
                         PercentOf(time, group.sum));
   }
   return text;
@@ -299,8 +300,8 @@ void AddOutliers(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Repo
           means.push_back({id, InMs(step.Length())});
       }
     }
-    outliers.Add(fmt::format("{}, {}", group.Phase(), group.Size()), MeansOfRanks(means),
-                 [](double ms) { return fmt::format("{:.3f} ms", ms); });
+    outliers.Add(fmt::format("{}, {}", group.Phase(), SizeInWords(group.batch)),
+                 MeansOfRanks(means), [](double ms) { return fmt::format("{:.3f} ms", ms); });
   }
   outliers.AppendTo(report.lines);
 }
@@ -315,9 +316,9 @@ void AddPadding(const std::vector<PhaseGroup>& groups, Report& report) {
     }
   }
   if (computed == asked) return;
-  report.lines.push_back(fmt::format(
-      "padding: graphs computed for {} requests but only {} were there, {:.1f} % wasted", computed,
-      asked, PercentOf(computed - asked, computed)));
+  report.lines.push_back(
+      Say("padding: graphs computed for {} requests but only {} were there, {:.1f} % wasted",
+          computed, asked, PercentOf(computed - asked, computed)));
 }
 
 void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
@@ -328,9 +329,9 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   }
   if (steps == 0) return;
   report.lines.push_back(
-      fmt::format("steps of the server: {} on {}{}", steps,
-                  Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
-                  warm_up > 0 ? fmt::format(", without {} of warm-up", warm_up) : std::string()));
+      Say("steps of the server: {} on {}{}", steps,
+          Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
+          warm_up > 0 ? Say(", without {} of warm-up", warm_up) : std::string()));
   const ScreenList list(
       0, {ScreenText("phase", 8), ScreenText("size", 21), ScreenNumber("steps", 6),
           ScreenMs("median ms", 11), ScreenMs("spread ms", 11), ScreenNumber("tokens/s", 9)});
@@ -349,15 +350,16 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   }
   for (const PhaseGroup* group : shown) {
     const TimeNs spread = LengthAt(*group, 75) - LengthAt(*group, 25);
-    report.lines.push_back(list.Line(group->Phase(), group->Size(), group->Count(),
+    report.lines.push_back(list.Line(group->Phase(), SizeInWords(group->batch), group->Count(),
                                      LengthAt(*group, 50), spread,
                                      kIfKnown(TokensPerSecond(*group))));
     if (const TimeNs time = TimePerToken(*group); time >= 0) {
       report.lines.push_back(fmt::format("  {} {}", AmountText(Quantity::kTime, time),
-                                         NameOfTokenTime(group->batch.phase)));
+                                         Translated(NameOfTokenTime(group->batch.phase))));
     }
     if (std::ranges::any_of(group->steps, &ServingAccount::is_cut))
-      report.lines.emplace_back("  time per token unknown: the end of the last step is missing");
+      report.lines.emplace_back(
+          Say("  time per token unknown: the end of the last step is missing"));
     report.lines.push_back("  " + PartsText(*group));
   }
   AddMoreLine(all, shown.size(), "size", report.lines);
@@ -383,12 +385,12 @@ void ReduceServingPhases(const Ranks& ranks, const RecipeArguments&, OutputSelec
   std::size_t without = 0;
   for (const auto& rank : ranks) without += rank.part.steps.empty() ? 1 : 0;
   if (without > 0) {
-    report.notes.push_back(fmt::format(
-        "{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\","
-        " \"decode[..]\", \"prepare input\"), and no kernels show them; to see phases let the"
-        " server name its steps while it is profiled, or record with record_shapes=True, see"
-        " docs/serving.md",
-        without, ranks.size()));
+    report.notes.push_back(
+        Say("{} of {} ranks have no steps of a server (\"execute_context_..\", \"step[DECODE ..]\","
+            " \"decode[..]\", \"prepare input\"), and no kernels show them; to see phases let the"
+            " server name its steps while it is profiled, or record with record_shapes=True, see"
+            " docs/serving.md",
+            without, ranks.size()));
   }
   const std::vector<PhaseGroup> groups = GroupSteps(ranks);
   if (wanted.sheets) AddSheets(ranks, groups, report);

@@ -8,6 +8,7 @@
 
 #include "link_classes.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -120,35 +121,35 @@ void AddSlowLinkLines(const LinkSpeedsOfJob& speeds, ScreenLines& lines) {
     lines.emplace_back(SlowLinkText(speeds.slow[i]));
   AddMoreLine(speeds.slow.size(), kShown, "slow link", lines);
   if (speeds.slow.empty() && speeds.links > 0)
-    lines.emplace_back(fmt::format("no slow link among {} between ranks", speeds.links));
+    lines.emplace_back(Say("no slow link among {} between ranks", speeds.links));
 }
 
 // `told`: what single links move is known, and answers for all kinds of collectives.
 void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top, bool told,
                   Report& report) {
-  const std::string kinds = Counted(classes.count, "kind") + " of collectives (type, bytes, ranks)";
+  const std::string kinds =
+      Say("{} of collectives (type, bytes, ranks)", Counted(classes.count, "kind"));
   if (top.empty()) {
     if (told) return;
-    report.lines.push_back(classes.count == 0
-                               ? "no collectives can be compared: their sizes were not recorded"
-                               : fmt::format("no slow link in {}", kinds));
+    report.lines.push_back(
+        classes.count == 0 ? Say("no collectives can be compared: their sizes were not recorded")
+                           : Say("no slow link in {}", kinds));
     return;
   }
   constexpr std::size_t kShown = 6;
   report.lines.push_back(
-      fmt::format("unusual transfer times in {} of {}:", classes.deviating.size(), kinds));
+      Say("unusual transfer times in {} of {}:", classes.deviating.size(), kinds));
   for (std::size_t i = 0; i < std::min(kShown, top.size()); ++i) {
     const LinkClass& same = *top[i];
     const auto median = static_cast<std::int64_t>(same.stats.median.value_or(0) + 0.5);
     const AmountScale scale(Quantity::kTime, same.stats.max);
     const auto text = [&](std::int64_t time) { return scale.Text(scale.Rounded(time)); };
-    report.lines.push_back(fmt::format("  {}, {}, {} ranks: median {}, {} to {} {}",
-                                       ShortenName(Printable(same.type), NameColumns(24)),
-                                       AmountText(Quantity::kBytes, same.bytes), same.ranks,
-                                       text(median), text(same.stats.min), text(same.stats.max),
-                                       scale.unit()));
-    report.lines.push_back(fmt::format(
-        "    the longest: {}", ShortenName(Printable(same.Longest().op->name), NameColumns(60))));
+    report.lines.push_back(Say("  {}, {}, {} ranks: median {}, {} to {} {}",
+                               ShortenName(Printable(same.type), NameColumns(24)),
+                               AmountText(Quantity::kBytes, same.bytes), same.ranks, text(median),
+                               text(same.stats.min), text(same.stats.max), scale.unit()));
+    report.lines.push_back(Say("    the longest: {}",
+                               ShortenName(Printable(same.Longest().op->name), NameColumns(60))));
   }
   AddMoreLine(top.size(), kShown, "kind", report.lines);
 }
@@ -159,9 +160,9 @@ void AddWaitLines(const Lateness& lateness, Report& report) {
     report.lines.push_back(coverage);
   for (const LateRanks& late : lateness.ranks) {
     if (late.captured) continue;
-    report.lines.push_back(fmt::format("transfer times include up to {1} of waiting for {0}",
-                                       LateRanksText(late.ranks, false, lateness.absent),
-                                       AmountText(Quantity::kTime, late.most)));
+    report.lines.push_back(Say("transfer times include up to {1} of waiting for {0}",
+                               LateRanksText(late.ranks, false, lateness.absent),
+                               AmountText(Quantity::kTime, late.most)));
   }
   AddClockLines(lateness, report.lines);
 }
@@ -180,10 +181,10 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Output
       KnownInstances("slow_link", lateness.instances, on_gpu, report);
   const LinkClasses classes = slow_link::FindLinkClasses(parts, instances);
   if (classes.unsized > 0) {
-    report.notes.push_back(
-        fmt::format("{} runs of collectives are left out: the type or number of their elements was"
-                    " not recorded; collect with {}",
-                    classes.unsized, on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1"));
+    report.notes.push_back(Say(
+        "{} runs of collectives are left out: the type or number of their elements was"
+        " not recorded; collect with {}",
+        classes.unsized, Translated(on_gpu ? "PyTorch 2.3 or later" : "profiler_level=Level1")));
   }
   const auto top = Farthest(classes, arguments[kTopNum]);
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "sums.h"
 
@@ -110,8 +111,10 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
 void AddCannApiLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(1);
   if (all.empty()) return;
-  report.lines.push_back(
-      fmt::format("CANN calls on {}: {:.3f} ms", tables.RankCountText(), SumMs(all)));
+  const LargestSum first = LargestOf(all);
+  AddSentence(Say("{} takes most of the CANN calls: {:.3f} of {:.3f} ms ({:.0f} %) on {}",
+                  first.name, first.own, first.all, first.percent, tables.RankCountText()),
+              report.lines);
   AppendList({.list = {2,
                        {ScreenName("call", 38), ScreenPercent("share", 7), ScreenNumber("count", 8),
                         ScreenMs("sum ms", 11), ScreenUs("median us", 10)}},

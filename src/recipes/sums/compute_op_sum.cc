@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/recipe/rank_spread.h"
 #include "sums.h"
@@ -111,12 +112,14 @@ std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
 void AddComputeOpLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
-  report.lines.push_back(
-      fmt::format("compute kernels: {:.3f} ms on {}", SumMs(all), tables.RankCountText()));
+  const LargestSum first = LargestOf(all);
+  AddSentence(Say("{} takes most of the compute kernels: {:.3f} of {:.3f} ms ({:.0f} %) on {}",
+                  first.name, first.own, first.all, first.percent, tables.RankCountText()),
+              report.lines);
   const std::vector<RankValue> sums = tables.SumsOfRanks(0);
   if (sums.size() > 1) {
     const RankSpread spread = SpreadOf(sums);
-    report.lines.push_back(fmt::format(
+    report.lines.push_back(Say(
         "of one rank: min {:.3f} ms ({}), median {:.3f} ms, max {:.3f} ms ({})", spread.min.value,
         RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
   }

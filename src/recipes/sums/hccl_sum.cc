@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/recipe/job_collectives.h"
@@ -107,7 +108,10 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
 void AddHcclLines(SumTables& tables, Report& report) {
   const std::vector<GroupRow>& all = tables.Rows(0);
   if (all.empty()) return;
-  report.lines.push_back(fmt::format("communication operators of {}", tables.RankCountText()));
+  const LargestSum first = LargestOf(all);
+  AddSentence(Say("{} takes most of the communication: {:.3f} of {:.3f} ms ({:.0f} %) on {}",
+                  first.name, first.own, first.all, first.percent, tables.RankCountText()),
+              report.lines);
   AppendList({.list = {2,
                        {ScreenName("type", 30), ScreenNumber("count", 8), ScreenMs("median ms", 12),
                         ScreenMs("max ms", 12), ScreenMs("sum ms", 12)}},
@@ -121,15 +125,15 @@ void AddHcclLines(SumTables& tables, Report& report) {
               .noun = "type"},
              all, report);
   report.lines.emplace_back(
-      "the longest operators, and the ranks with the shortest and the longest:");
+      Say("the longest operators, and the ranks with the shortest and the longest:"));
   constexpr std::size_t kShown = 6;
   const std::vector<GroupRow>& longest = tables.Rows(2);
   for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const GroupRow& row = longest[i];
-    report.lines.push_back(fmt::format("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
-                                       NameCell(row.key.texts[0], 34), InMs(row.stats.min),
-                                       RankName(row.min_ranks.front()), InMs(row.stats.max),
-                                       RankName(row.max_ranks.front())));
+    report.lines.push_back(Say("  {} {:>10.3f} ms ({}) to {:>10.3f} ms ({})",
+                               NameCell(row.key.texts[0], 34), InMs(row.stats.min),
+                               RankName(row.min_ranks.front()), InMs(row.stats.max),
+                               RankName(row.max_ranks.front())));
   }
 }
 

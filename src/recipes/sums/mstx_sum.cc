@@ -11,6 +11,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -247,8 +248,14 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   const bool device = HasDeviceTimes(ranks);
   const std::vector<sums::GroupRow> names = NamesOnScreen(ranks, device);
   if (names.empty()) return;
-  report.lines.push_back(fmt::format("what the program marked, on {}: mean ms on the {}",
-                                     Counted(ranks.size(), "rank"), device ? "device" : "host"));
+  const sums::GroupRow& first = names.front();
+  const std::string name = ShortenName(Printable(first.key.texts[0]), 30);
+  const double sum = sums::Ms(static_cast<double>(first.stats.sum));
+  AddSentence(Say("{} takes most of what the program marked: {:.3f} ms in {} ranges on {}", name,
+                  sum, first.stats.count, Counted(ranks.size(), "rank")),
+              report.lines);
+  report.lines.emplace_back(std::string(
+      Translated(device ? "mean ms on the device, by name" : "mean ms on the host, by name")));
   AppendList(
       {.list = SpreadList({ScreenName("name", 30), ScreenNumber("count", 8)}, ScreenMs("", 10)),
        .cells =
@@ -273,7 +280,7 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   std::vector<RankId> without;
   for (const auto& [rank, part] : ranks) {
     if (unpaired == 0 && part.unpaired > 0) {
-      first = fmt::format("{} on {}", CutEnd(Printable(part.unpaired_mark), 40), RankText(rank));
+      first = Say("{} on {}", CutEnd(Printable(part.unpaired_mark), 40), RankText(rank));
     }
     unpaired += part.unpaired;
     left_out += part.left_out;
@@ -282,20 +289,20 @@ void AddMstxNotes(const MarkedRanks& ranks, Report& report) {
   }
   if (unpaired > 0) {
     report.notes.push_back(
-        fmt::format("marks x_start or x_stop without their other half: {}, the first is {}; set"
-                    " both on one thread and in one domain",
-                    unpaired, first));
+        Say("marks x_start or x_stop without their other half: {}, the first is {}; set"
+            " both on one thread and in one domain",
+            unpaired, first));
   }
   if (left_out > 0) {
-    report.notes.push_back(fmt::format(
-        "ranges left out because they have no stream: {}; --all_ranges counts them", left_out));
+    report.notes.push_back(
+        Say("ranges left out because they have no stream: {}; --all_ranges counts them", left_out));
   }
   if (outside > 0) {
     report.notes.push_back(
-        fmt::format("marks and ranges outside of all steps: {}; their StepId is 0", outside));
+        Say("marks and ranges outside of all steps: {}; their StepId is 0", outside));
   }
   if (!without.empty()) {
-    report.notes.push_back(fmt::format(
+    report.notes.push_back(Say(
         "{} of {} ranks have no pairs of marks and no ranges (first: {}); set mstx ranges in the"
         " program and collect with mstx=True",
         without.size(), ranks.size(), RankText(without.front())));

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "mpa/report/rank_cell.h"
@@ -110,6 +113,12 @@ Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {
   return std::move(list.sheet);
 }
 
+LargestSum LargestOf(const std::vector<GroupRow>& rows) {
+  const double own = Ms(static_cast<double>(rows.front().stats.sum)), all = SumMs(rows);
+  return {ShortenName(Printable(rows.front().key.texts[0]), 30), own, all,
+          all > 0 ? 100 * own / all : 0};
+}
+
 void AppendList(const GroupList& list, const std::vector<GroupRow>& rows, Report& report) {
   report.lines.push_back(list.list.Heading());
   const std::size_t shown = std::min(list.shown, rows.size());
@@ -123,7 +132,7 @@ std::string SumTables::RankCountText() const {
   const auto known = static_cast<std::size_t>(
       std::ranges::count_if(ranks_, [](const auto& rank) { return !rank.part.by[0].empty(); }));
   const std::string all = Counted(ranks_.size(), "rank");
-  return known < ranks_.size() ? fmt::format("{} of {}", known, all) : all;
+  return known < ranks_.size() ? Say("{} of {}", known, all) : all;
 }
 
 std::vector<RankValue> SumTables::SumsOfRanks(std::size_t by) const {

@@ -120,6 +120,14 @@ inline double SumMs(const std::vector<GroupRow>& rows) {
   return Ms(static_cast<double>(sum));
 }
 
+/// Of the rows of a list of sums, the largest first, what the first has of all: a name for a
+/// sentence, and times in ms.
+struct LargestSum {
+  std::string name;
+  double own = 0, all = 0, percent = 0;
+};
+LargestSum LargestOf(const std::vector<GroupRow>& rows);
+
 /// The column of a text of the key.
 template <std::size_t kText>
 ColumnOf<GroupRow> KeyColumn(const char* name, double width, const char* meaning) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/base/columns.h"
+#include "mpa/base/language.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
@@ -44,12 +45,12 @@ std::string BoundText(const Top& top) {
 std::string PlaceText(const std::string& shapes, const std::string& launched_by,
                       const std::string& call_site) {
   std::string text = CutEnd(Printable(shapes), NameColumns(36));
-  const auto add = [&](const char* word, const std::string& more) {
+  const auto add = [&](std::string_view word, const std::string& more) {
     if (more.empty()) return;
     text += fmt::format("{}{} {}", text.empty() ? "" : " ", word, Printable(more));
   };
-  add("by", launched_by);
-  add("at", call_site);
+  add(Translated("by"), launched_by);
+  add(Translated("at"), call_site);
   return CutEnd(text, ScreenColumns() - 4);
 }
 
@@ -57,7 +58,7 @@ std::string PlaceText(const std::string& shapes, const std::string& launched_by,
 std::string CountersLine(const Top& top) {
   std::string text;
   if (const auto hits = top.HitRate())
-    text = fmt::format("{:.1f} % of requests hit the L2 cache", 100 * *hits);
+    text = Say("{:.1f} % of requests hit the L2 cache", 100 * *hits);
   // Busy units say more than what is counted beside them.
   const std::string counters = BusiestLoad(top.Loads()) > 0 ? "" : top.CountersText();
   if (!text.empty() && !counters.empty()) text += "; ";
@@ -104,12 +105,12 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
   }
   const std::string threshold = AmountText(Quantity::kTime, over);
   if (events.empty()) {
-    report.lines.push_back(fmt::format("no event is longer than {}", threshold));
+    report.lines.push_back(Say("no event is longer than {}", threshold));
     return;
   }
   StableSort(events, [](const auto& a, const auto& b) { return a.second->dur > b.second->dur; });
-  report.lines.push_back(fmt::format("{} longer than {}; the longest (all: SlowEvents)",
-                                     Counted(count, "event"), threshold));
+  report.lines.push_back(
+      Say("{} longer than {}; the longest (all: SlowEvents)", Counted(count, "event"), threshold));
   // Of lanes of the host the longest each: they hold each other, and functions all of the program.
   std::set<Kind> lanes;
   std::size_t others = 0;
@@ -125,10 +126,10 @@ void AddEvents(const Ranks& ranks, TimeNs over, Report& report) {
     const std::string site =
         event->call_site.empty()
             ? ""
-            : " at " + ShortenName(Printable(event->call_site), NameColumns(40) / 2);
+            : Say(" at {}", ShortenName(Printable(event->call_site), NameColumns(40) / 2));
     const std::string name = ShortName(event->name, NameColumns(39) - ColumnsOf(site)) + site;
-    report.lines.push_back(
-        list.Line(RankName(rank), kIfKnown(event->step), event->dur, event->kind, name));
+    report.lines.push_back(list.Line(RankName(rank), kIfKnown(event->step), event->dur,
+                                     Translated(NameOf(event->kind)), name));
   }
 }
 
@@ -168,10 +169,10 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   }
   if (!kernels.empty()) {
     const Top& first = kernels.front();
-    report.lines.push_back(
-        fmt::format("{} takes most: {} of {} of device work, {}", ShortName(first.type, 24),
-                    AmountText(Quantity::kTime, first.total), AmountText(Quantity::kTime, busy),
-                    Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
+    report.lines.push_back(Say("{} takes most: {} of {} of device work, {}",
+                               ShortName(first.type, 24), AmountText(Quantity::kTime, first.total),
+                               AmountText(Quantity::kTime, busy),
+                               Counted(static_cast<std::int64_t>(ranks.size()), "rank")));
   }
   AddTop(kernels, std::min(top, kShownKernels), steps, "kernels", report);
   AddTop(operators, std::min(top, kShownOperators), steps, "operators, own kernels", report);
@@ -179,15 +180,13 @@ void AddLines(const Ranks& ranks, std::size_t top, TimeNs over, Report& report) 
   AddOutliers(ranks, kernels, report);
   std::string missing;
   const auto add = [&](bool known, const char* what, const char* setting) {
-    if (!known) missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", what, setting);
+    if (!known)
+      missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", Translated(what), setting);
   };
-  add(has_python, "call sites", "with_stack=True");
-  add(has_shapes, "shapes", "record_shapes=True");
-  add(has_loads || is_gpu, "busy units", "aic_metrics=PipeUtilization");
-  if (!missing.empty()) {
-    for (std::string& line : Wrapped("not recorded: " + missing, 2))
-      report.lines.push_back(std::move(line));
-  }
+  add(has_python, ToTranslate("call sites"), "with_stack=True");
+  add(has_shapes, ToTranslate("shapes"), "record_shapes=True");
+  add(has_loads || is_gpu, ToTranslate("busy units"), "aic_metrics=PipeUtilization");
+  if (!missing.empty()) AddSentence(Say("not recorded: {}", missing), report.lines);
 }
 
 struct TopItem {
@@ -376,9 +375,9 @@ void ReduceTopOperators(const Ranks& ranks, const RecipeArguments& arguments,
     if (part.kernels.empty()) report.notes.push_back(NoDeviceWorkNote(rank));
     if (part.events_left_out > 0) {
       report.notes.push_back(
-          fmt::format("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a"
-                      " larger --over lists fewer",
-                      RankText(rank), part.events.size(), part.events_left_out));
+          Say("{}: SlowEvents has the {} longest events; {} shorter ones are left out, a"
+              " larger --over lists fewer",
+              RankText(rank), part.events.size(), part.events_left_out));
     }
   }
   if (wanted.sheets) AddSheets(ranks, top, report);

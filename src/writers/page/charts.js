@@ -51,7 +51,7 @@ const pageCharts = (function () {
     const middle = (i) => y(i) + y.bandwidth() / 2;
     box.append("line").attr("x1", (i) => x(of[0][i])).attr("x2", (i) => x(of[4][i])).attr("y1", middle).attr("y2", middle).style("stroke", "var(--dim)");
     box.append("rect").attr("x", (i) => x(of[1][i])).attr("width", (i) => Math.max(1, x(of[3][i]) - x(of[1][i]))).attr("y", (i) => y(i))
-      .attr("height", y.bandwidth()).style("fill", "var(--t0)").style("fill-opacity", 0.6);
+      .attr("height", y.bandwidth()).style("fill", "var(--t0)").style("fill-opacity", 0.6).style("stroke", "var(--t0)");
     box.append("line").attr("x1", (i) => x(of[2][i])).attr("x2", (i) => x(of[2][i])).attr("y1", (i) => y(i)).attr("y2", (i) => y(i) + y.bandwidth())
       .style("stroke", "var(--text)").style("stroke-width", 2);
     box.append("title").text((i) => chart.labels[i] + ": " + chart.series.map((series) => `${series.name} ${amount(series.values[i], chart.unit)}`).join(", "));

@@ -6,23 +6,23 @@ const pageFlame = (function () {
   const { amount, canvas, shortNames } = pageDrawing;
   const ROW = 19, LEVELS = 60, PYTHON = /\.pyx?\(\d+\)/;
 
-  const frame = (name, parent) => ({ name, parent, value: 0, children: [], named: new Map() });
+  const frame = (name, parent, tint) => ({ name, parent, tint, value: 0, children: [], named: new Map() });
   // The frame of a name within `parent`.
-  function within(parent, name) {
+  function within(parent, name, tint) {
     if (!parent.named.has(name)) {
-      parent.named.set(name, frame(name, parent));
+      parent.named.set(name, frame(name, parent, tint));
       parent.children.push(parent.named.get(name));
     }
     return parent.named.get(name);
   }
   const depth = (node) => 1 + (d3.max(node.children, depth) || 0);
 
-  // The frames of a chart: [parent, label], parents first. Their values are those without the frames within them.
+  // The frames of a chart: [parent, label, and of work of the device its tint], parents first. Their values are those without the frames within them.
   function frameTree(chart) {
     const root = frame(chart.label || "all", null), own = chart.series[0].values;
     const nodes = [];
-    chart.frames.forEach(([parent, label]) => {
-      const node = frame(chart.labels[label], parent < 0 ? root : nodes[parent]);
+    chart.frames.forEach(([parent, label, tint]) => {
+      const node = frame(chart.labels[label], parent < 0 ? root : nodes[parent], tint);
       node.parent.children.push(node);
       nodes.push(node);
     });
@@ -36,7 +36,7 @@ const pageFlame = (function () {
   // The same with Python frames that call each other as one.
   function withoutPython(root) {
     const copy = (from, into) => from.children.forEach((child) => {
-      const python = PYTHON.test(child.name), same = python && into.python, target = same ? into : within(into, python ? "[Python]" : child.name);
+      const python = PYTHON.test(child.name), same = python && into.python, target = same ? into : within(into, python ? "[Python]" : child.name, child.tint);
       target.python = python;
       if (!same) target.value += child.value;
       copy(child, target);
@@ -54,18 +54,19 @@ const pageFlame = (function () {
 
   // All frames of a name as one, with what they call, and below what calls them. A frame within itself is counted once.
   function around(root, name) {
-    const callees = frame(name, null), callers = frame(name, null);
+    const wantedFrames = outermost(root, (one) => one.name === name), tint = (wantedFrames[0] || {}).tint;
+    const callees = frame(name, null, tint), callers = frame(name, null);
     const add = (into, nodes) => nodes.forEach((node) => {
-      const target = within(into, node.name);
+      const target = within(into, node.name, node.tint);
       target.value += node.value;
       add(target, node.children);
     });
-    for (const node of outermost(root, (one) => one.name === name)) {
+    for (const node of wantedFrames) {
       callees.value += node.value;
       add(callees, node.children);
       let target = callers;
       for (let caller = node.parent; caller && caller.parent; caller = caller.parent) {
-        target = within(target, caller.name);
+        target = within(target, caller.name, caller.tint);
         target.value += node.value;
       }
     }
@@ -79,7 +80,8 @@ const pageFlame = (function () {
     let root = full, chosen = root, middle = null, wanted = "";
     const tools = d3.select(figure).insert("div", "details").attr("class", "tools");
     const [svg, width] = canvas(figure, ROW, chart.title);
-    const hash = (name) => { let sum = 0; for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)) % 997; return sum % 6; };
+    const hash = (name) => { let sum = 0; for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)) % 997; return sum % 9; };
+    const colour = ({ name, tint }) => `var(--${tint || "t" + hash(name)})`;
     const share = (value) => `${amount(value, chart.unit)} (${d3.format(".2%")(value / full.value)})`;
 
     tools.append("input").attr("type", "search").attr("placeholder", say("Search")).attr("aria-label", say("Search"))
@@ -142,7 +144,7 @@ const pageFlame = (function () {
         .on("click", (one) => widen(one)).on("keydown", (one) => d3.event.key === "Enter" && widen(one, true));
       const y = ({ level }) => ROW * (top - level);
       drawn.append("rect").attr("x", ({ x0 }) => x0).attr("y", y).attr("width", ({ x0, x1 }) => Math.max(0.4, x1 - x0 - 0.6)).attr("height", ROW - 1)
-        .style("fill", ({ node, caller }) => (caller ? "var(--free)" : `var(--t${hash(node.name)})`));
+        .style("color", ({ node, caller }) => (caller ? "var(--dim)" : colour(node)));
       drawn.append("title").text(({ node }) => `${node.name}\n${share(node.value)}`);
       const wide = drawn.filter(({ x0, x1 }) => x1 - x0 > 64), texts = wide.data();
       const names = shortNames(texts.map(({ node }) => node.name), (i) => texts[i].x1 - texts[i].x0 - 8);

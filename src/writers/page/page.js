@@ -48,13 +48,15 @@
     });
     let width = 0;
     const draw = () => {
-      if (figure.clientWidth === width) return;
+      if (!figure.clientWidth || figure.clientWidth === width) return;
       width = figure.clientWidth;
       d3.select(figure).selectAll(":scope > svg, :scope > .key, :scope > button, :scope > .hint, :scope > .tools").remove();
       drawings[chart.kind](figure, chart);
     };
     draw();
     window.addEventListener("resize", draw);
+    const folded = figure.parentElement.closest("details");  // has no width while it is closed
+    if (folded) folded.addEventListener("toggle", draw);
   });
   document.querySelectorAll("[data-table]").forEach((box) => {
     const table = data.tables[+box.dataset.table];

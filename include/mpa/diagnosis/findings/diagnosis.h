@@ -274,6 +274,8 @@ struct JobPictures {
   std::vector<LinkPicture> links;
   std::optional<PageChart> roofline;
   std::optional<Timeline> wait;  ///< around the longest wait of a rank for another
+  /// Around a place of each of the first findings, by their keys.
+  std::vector<std::pair<std::string, Timeline>> places;
 };
 
 /// Of a job with so many ranks that not all were replayed: those that were, ascending; how many

@@ -38,8 +38,8 @@ struct DiagnosisJsonOptions {
 /// the last one on. "omitted" counts what went.
 std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions& options);
 
-/// What the page of a diagnosis says.
-Page DiagnosisPage(const Diagnosis& diagnosis);
+/// What the page of a diagnosis says. `captures`: of the commands that tell more.
+Page DiagnosisPage(const Diagnosis& diagnosis, std::string_view captures = "DIR");
 
 /// Adds the sheets of the workbook, most of which have the names of the Python tool's: the faults
 /// as "problems", the other ones as "other findings", what has no price as "observations", the

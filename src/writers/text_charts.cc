@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts as bars of letters, for a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
+#include "mpa/base/printable.h"
+#include "mpa/writers/writers.h"
+#include "sheet_chart.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kMostCharts = 3, kMostLabels = 16, kNumber = 10;
+constexpr std::string_view kLetters = "#=-+~o";  // of the series, in their order
+
+char LetterOf(std::size_t series) { return kLetters[series % kLetters.size()]; }
+
+double ValueOf(const PageSeries& series, std::size_t label) {
+  const double value = label < series.values.size() ? series.values[label] : 0;
+  return std::isfinite(value) && value > 0 ? value : 0;
+}
+
+// What each label comes to: of parts their sum, else the largest of its values.
+std::vector<double> LengthsOf(const PageChart& chart, std::size_t labels) {
+  std::vector<double> lengths(labels);
+  for (std::size_t i = 0; i < labels; ++i) {
+    for (const PageSeries& series : chart.series) {
+      const double value = ValueOf(series, i);
+      lengths[i] = chart.kind == PageChart::Kind::kStacked ? lengths[i] + value
+                                                           : std::max(lengths[i], value);
+    }
+  }
+  return lengths;
+}
+
+// The labels of a histogram are its ranges.
+std::vector<std::string> LabelsOf(const PageChart& chart) {
+  if (chart.kind != PageChart::Kind::kHistogram) return chart.labels;
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i + 1 < chart.at.size(); ++i) {
+    labels.push_back(
+        fmt::format("{:g} - {:g} {}", chart.at[i], chart.at[i + 1], chart.unit_of_places));
+  }
+  return labels;
+}
+
+class TextChart {
+ public:
+  TextChart(const PageChart& chart, std::size_t columns)
+      : chart_(chart), labels_(LabelsOf(chart)), lengths_(LengthsOf(chart, labels_.size())) {
+    shown_ = std::min(kMostLabels, labels_.size());
+    for (std::size_t i = 0; i < shown_; ++i) {
+      width_ = std::max(width_, ColumnsOf(Printable(labels_[i])));
+      largest_ = std::max(largest_, lengths_[i]);
+    }
+    width_ = std::min(width_, columns / 3);
+    bar_ = columns - width_ - kNumber - 4;
+    decimals_ = largest_ >= 1000 ? 0 : largest_ >= 100 ? 1 : largest_ >= 10 ? 2 : 3;
+  }
+
+  // Empty where all bars are alike or there is none.
+  std::vector<std::string> Draw() const {
+    if (shown_ < 2 || largest_ <= 0) return {};
+    std::vector<std::string> lines = {
+        chart_.unit.empty()
+            ? std::string(Translated(chart_.title))
+            : fmt::format("{} ({})", Translated(chart_.title), Translated(chart_.unit))};
+    if (chart_.series.size() > 1) lines.push_back(Key());
+    for (std::size_t i = 0; i < shown_; ++i) AddLabel(i, lines);
+    if (labels_.size() > shown_) lines.push_back(Say("  ... {} more", labels_.size() - shown_));
+    return lines;
+  }
+
+ private:
+  std::string Key() const {
+    std::string key = " ";
+    for (std::size_t s = 0; s < chart_.series.size(); ++s)
+      key += fmt::format(" {} {} ", LetterOf(s), Translated(chart_.series[s].name));
+    return key.substr(0, key.find_last_not_of(' ') + 1);
+  }
+
+  std::size_t Ends(double value) const {
+    return static_cast<std::size_t>(std::lround(value / largest_ * static_cast<double>(bar_)));
+  }
+
+  std::string Line(const std::string& label, const std::string& bar, double value) const {
+    return fmt::format("  {}  {}{:>{}.{}f}", PaddedBehind(ShortenName(label, width_), width_),
+                       PaddedBehind(bar, bar_), value, kNumber, decimals_);
+  }
+
+  void AddLabel(std::size_t i, std::vector<std::string>& lines) const {
+    const std::string label = Printable(labels_[i]);
+    if (chart_.kind == PageChart::Kind::kStacked) {
+      std::string bar;
+      double sum = 0;
+      for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+        sum += ValueOf(chart_.series[s], i);
+        bar.resize(std::max(bar.size(), Ends(sum)), LetterOf(s));
+      }
+      return lines.push_back(Line(label, bar, lengths_[i]));
+    }
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      const double value = ValueOf(chart_.series[s], i);
+      lines.push_back(Line(s == 0 ? label : "", std::string(Ends(value), LetterOf(s)), value));
+    }
+  }
+
+  const PageChart& chart_;
+  const std::vector<std::string> labels_;
+  const std::vector<double> lengths_;
+  std::size_t shown_ = 0, width_ = 0, bar_ = 0;
+  double largest_ = 0;
+  int decimals_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> TextChartsOf(const Report& report) {
+  std::vector<PageChart> charts = report.drawings;
+  for (const Sheet& sheet : report.sheets) {
+    for (const Chart& chart : sheet.charts) {
+      if (auto drawn = writers::DrawnChart(sheet, chart)) charts.push_back(std::move(*drawn));
+    }
+  }
+  std::vector<std::string> lines;
+  std::size_t drawn = 0;
+  for (const PageChart& chart : charts) {
+    using enum PageChart::Kind;
+    if (chart.kind != kBars && chart.kind != kStacked && chart.kind != kHistogram) continue;
+    const std::vector<std::string> text = TextChart(chart, ScreenColumns()).Draw();
+    if (text.empty()) continue;
+    if (drawn++ == kMostCharts) break;
+    lines.emplace_back();
+    lines.insert(lines.end(), text.begin(), text.end());
+  }
+  return lines;
+}
+
+}  // namespace mpa
