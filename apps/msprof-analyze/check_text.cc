@@ -61,7 +61,7 @@ std::string CaptureText(const RankFacts& facts) {
                                            "GPU trace",        "NPU trace of torch.profiler"};
   const std::string_view kind = Translated(kKinds[static_cast<std::size_t>(facts.kind)]);
   if (!facts.problem.empty() && facts.kind != CaptureKind::kUnknown)
-    return Say("{}, {}", kind, NameOf(RankState::kDamaged, CurrentLanguage()));
+    return Say("{}, {}", kind, NameOf(RankState::kDamaged));
   if (facts.complete == Recorded::kYes) return Say("{}, complete", kind);
   if (facts.complete == Recorded::kNo) return Say("{}, incomplete", kind);
   return std::string(kind);
@@ -371,7 +371,7 @@ std::string Title(const Block& block) {
   for (const RankFacts* facts : block.ranks)
     (facts->id.IsLabel() ? labels : ranks).insert(facts->id);
   std::vector<std::string> names;
-  if (!ranks.empty()) names.push_back(RankList(ranks).Names(RankList::kAllRuns, CurrentLanguage()));
+  if (!ranks.empty()) names.push_back(RankList(ranks).Names(RankList::kAllRuns));
   for (const RankId label : labels) {
     if (names.size() < kMostLabels || labels.size() == 1) names.push_back(RankName(label));
   }
@@ -419,7 +419,7 @@ void AddGroups(const std::vector<CheckedGroup>& groups, WrappedText& page) {
     page.Add("  - ", 4,
              fmt::format(
                  "{}: {}{}", group.name,
-                 group.ranks.empty() ? "" : RankList(group.ranks).Text(RankList::kAllRuns, CurrentLanguage()) + "; ",
+                 group.ranks.empty() ? "" : RankList(group.ranks).Text(RankList::kAllRuns) + "; ",
                  Counted(group.captures.size(), "capture")));
   }
 }

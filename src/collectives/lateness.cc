@@ -230,7 +230,7 @@ void AddLateRanks(const Lateness& lateness, const LateRanks& late, ScreenLines& 
 
 std::string CoverageText(std::size_t analysed, std::size_t of_job, const AbsentRanks& absent) {
   if (of_job <= analysed) return "";
-  const std::string states = absent.Counts(CurrentLanguage());
+  const std::string states = absent.Counts();
   const std::string of_all = Counted(static_cast<std::int64_t>(of_job), "rank");
   return states.empty() ? Say("{} of {} captured", analysed, of_all)
                         : Say("{} of {} read ({})", analysed, of_all, states);

@@ -121,7 +121,7 @@ void KeepEveryCapture(CaptureGroups found, FoundRanks& result) {
 }
 
 std::string RankText(const std::set<RankId>& ranks) {
-  return RankList(ranks).Text(RankList::kMostRuns, CurrentLanguage());
+  return RankList(ranks).Text(RankList::kMostRuns);
 }
 
 // "rank 7 not found; there are ranks 0-6"; empty if all wanted ranks are there, or nothing is.

@@ -113,15 +113,15 @@ std::optional<WorkbookSummary> SummaryOf(const Report& report, std::string title
   summary.title = std::move(title);
   summary.link_header = Translated("Where");
   std::vector<std::string> rest = TextsOf(report.lines);
-  std::string verdict = TakeFirstSentence(rest);
-  if (verdict.ends_with(':') && !rest.empty())  // the name of a group of captures
-    verdict += ' ' + TakeFirstSentence(rest);
-  summary.lines.push_back(verdict);
-  if (!report.preface.empty()) summary.lines.push_back(report.preface);
+  summary.lines = TakeVerdicts(rest);
   KeyNumbers numbers;
-  if (!verdict.empty()) numbers.Add(verdict);
-  for (std::size_t i = report.lines.size() - rest.size(); i < report.lines.size(); ++i)
+  for (const std::string& verdict : summary.lines) numbers.Add(verdict);
+  // Below one verdict the lines that are left; each group has some of its own.
+  const bool of_groups = summary.lines.size() > 1;
+  for (std::size_t i = of_groups ? 0 : report.lines.size() - rest.size(); i < report.lines.size();
+       ++i)
     numbers.Add(report.lines[i]);
+  if (!report.preface.empty()) summary.lines.push_back(report.preface);
   SummaryTable key_numbers = std::move(numbers).Take(report.sheets);
   if (!key_numbers.table.rows.empty()) summary.tables.push_back(std::move(key_numbers));
   if (!report.sheets.empty()) summary.tables.push_back(SheetsTable(report.sheets));
