@@ -303,7 +303,7 @@ class PageWriter {
     if (page_.facts.empty()) return;
     Add("<dl>\n");
     for (const PageFact& fact : page_.facts)
-      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(Translated(fact.name)), EscapedHtml(fact.value));
+      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
     Add("</dl>\n");
   }
 
