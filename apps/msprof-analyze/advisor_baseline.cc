@@ -412,8 +412,8 @@ class BenchmarkComparison {
            const Times& benchmark) {
     const auto pair = LargestLoss(targets_, target, benchmarks_, benchmark);
     if (!pair) {
-      report_.notes.push_back(fmt::format(
-          "{}: no rank was captured in both runs; give runs with the same ranks", title));
+      report_.notes.push_back(
+          Say("{}: no rank was captured in both runs; give runs with the same ranks", title));
       return;
     }
     CompareRequest request;

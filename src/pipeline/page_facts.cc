@@ -52,21 +52,28 @@ void AnalysedCaptures::Add(const AnalysedCaptures& other) {
   if (other.begin >= 0) begin = begin < 0 ? other.begin : std::min(begin, other.begin);
 }
 
+namespace {
+
+PageFact MadeBy() { return {Say("made by"), "msprof-analyze " MPA_VERSION}; }
+
+}  // namespace
+
 std::vector<PageFact> AnalysedCaptures::Facts(const std::string& where) const {
-  std::vector<PageFact> facts = {{"captures", where}};
+  std::vector<PageFact> facts = {{Say("captures"), where}};
   if (captures > 1) facts.back().value += fmt::format(" ({})", captures);
   // The label of a single capture is in its path.
   const bool is_label = ranks.size() == 1 && ranks.begin()->IsLabel();
   if (!ranks.empty() && !is_label)
-    facts.push_back({ranks.size() == 1 ? "rank" : "ranks", RankList(ranks).Names(kMostPageRuns)});
+    facts.push_back(
+        {ranks.size() == 1 ? Say("rank") : Say("ranks"), RankList(ranks).Names(kMostPageRuns)});
   if (begin >= 0) {
     const std::time_t seconds = begin / 1'000'000'000;
-    facts.push_back({"run of", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});
+    facts.push_back({Say("run of"), fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(seconds))});
   }
-  if (!chips.empty()) facts.push_back({"device", fmt::format("{}", fmt::join(chips, ", "))});
-  if (hosts.size() == 1) facts.push_back({"host", *hosts.begin()});
-  if (hosts.size() > 1) facts.push_back({"hosts", fmt::format("{}", hosts.size())});
-  facts.push_back({"made by", "msprof-analyze " MPA_VERSION});
+  if (!chips.empty()) facts.push_back({Say("device"), fmt::format("{}", fmt::join(chips, ", "))});
+  if (hosts.size() == 1) facts.push_back({Say("host"), *hosts.begin()});
+  if (hosts.size() > 1) facts.push_back({Say("hosts"), fmt::format("{}", hosts.size())});
+  facts.push_back(MadeBy());
   return facts;
 }
 
@@ -74,7 +81,8 @@ void AddAbsent(const AbsentRanks& absent, std::vector<PageFact>& facts) {
   std::map<RankState, std::set<RankId>> ranks;
   for (const auto& [rank, state] : absent.states) ranks[state].insert(rank);
   for (const auto& [state, of_state] : ranks) {
-    const PageFact fact{std::string(NameOf(state)), RankList(of_state).Text(kMostPageRuns)};
+    const PageFact fact{std::string(Translated(NameOf(state))),
+                        RankList(of_state).Text(kMostPageRuns)};
     facts.insert(std::prev(facts.end()), fact);
   }
 }
@@ -86,13 +94,12 @@ std::vector<PageFact> FactsOfSides(const std::array<const RankInput*, 2>& inputs
     AnalysedCaptures one;
     one.Add(*traces[side]);
     for (PageFact& fact : one.Facts(inputs[side]->path.string())) {
-      if (fact.name == "made by") continue;
-      const std::string_view name = Translated(fact.name);
-      facts.push_back(
-          {side == 0 ? Say("base: {}", name) : Say("comparison: {}", name), std::move(fact.value)});
+      if (fact.name == MadeBy().name) continue;
+      facts.push_back({side == 0 ? Say("base: {}", fact.name) : Say("comparison: {}", fact.name),
+                       std::move(fact.value)});
     }
   }
-  facts.push_back({"made by", "msprof-analyze " MPA_VERSION});
+  facts.push_back(MadeBy());
   return facts;
 }
 

@@ -262,7 +262,7 @@ constexpr std::string_view kScripts[] = {embedded::kD3,
 
 // The Chinese of what the scripts say("..."), as a JSON object.
 std::string TextsOfScripts() {
-  constexpr std::string_view kCall = " say(\"";
+  constexpr std::string_view kCall = "say(\"";
   std::map<std::string_view, std::string_view> texts;
   for (const std::string_view script : kScripts) {
     for (std::size_t at = 0; (at = script.find(kCall, at)) != std::string_view::npos;) {
@@ -303,7 +303,7 @@ class PageWriter {
     if (page_.facts.empty()) return;
     Add("<dl>\n");
     for (const PageFact& fact : page_.facts)
-      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(Translated(fact.name)), EscapedHtml(fact.value));
+      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
     Add("</dl>\n");
   }
 

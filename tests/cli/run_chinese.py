@@ -34,7 +34,7 @@ ALLOWED = [re.compile(pattern) for pattern in (
     r"\w*[A-Z]\w*[A-Z]\w*|\w*_\w*|\w*\d\w*",  # abbreviations, names of kernels and variables
 )]
 # Terms of engineers that have no other name in Chinese.
-TERMS = set("""rank ranks step steps kernel kernels stream host device batch shape block tiling profiler checkpoint bucket stage
+TERMS = set("""rank ranks step steps prefill decode kernel kernels stream host device batch shape block tiling profiler checkpoint bucket stage
 launch token head core cores graph micro logits embedding padding page pass torch python conv matmul add concat softmax dropout
 activation bias rsqrt cast transpose reshape copy slice core vector cube scalar top""".split())
 WORDS = re.compile(r"[A-Za-z][a-z]+(?:[ ,:;]+[A-Za-z][a-z]+)+")

@@ -96,9 +96,9 @@ std::string SettingFacts(const FoundSetting& setting, std::size_t columns) {
   if (!setting.serves.empty()) facts.push_back(Say("adds to {}", Printable(setting.serves)));
   std::string text;
   for (const std::string& fact : facts) {
-    const std::string before = text.empty() ? "" : Say(", ");
-    if (ColumnsOf(text) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
-    text += before + fact;
+    std::string longer = text.empty() ? fact : Say("{}, {}", text, fact);
+    if (ColumnsOf(longer) > columns) break;
+    text = std::move(longer);
   }
   return text;
 }
@@ -220,7 +220,6 @@ std::string FactText(const Finding& finding, const Metric& metric) {
 
 std::string FactsText(const Finding& finding, std::size_t columns) {
   if (finding.setting) return SettingFacts(*finding.setting, columns);
-  const std::string comma(Translated(", "));
   std::string facts = PlaceOf(finding, columns);
   const auto is_time = [](const Metric& metric) { return metric.info == &kTimePerStep; };
   std::vector<Metric> metrics = finding.metrics;
@@ -228,14 +227,14 @@ std::string FactsText(const Finding& finding, std::size_t columns) {
   std::stable_partition(metrics.begin(), metrics.end(), is_time);
   if ((metrics.empty() || !is_time(metrics.front())) && !finding.evidence.empty() &&
       finding.evidence.front().time > 0) {
-    const std::string part = comma + PartText(finding.evidence.front()) + RankOfPlace(finding);
+    std::string longer =
+        Say("{}, {}", facts, PartText(finding.evidence.front()) + RankOfPlace(finding));
     const std::string fact = metrics.empty() ? "" : ": " + FactOfPlace(finding, metrics.front());
     // What was measured says more than the share of the place.
-    if (ColumnsOf(facts) + ColumnsOf(part) + ColumnsOf(fact) <= columns) facts += part;
+    if (ColumnsOf(longer) + ColumnsOf(fact) <= columns) facts = std::move(longer);
   }
   bool first = true;
   for (const Metric& metric : metrics) {
-    // The rank is said once.
     std::string fact = FactOfPlace(finding, metric);
     if (fact.empty()) continue;
     // The rank is said once.
@@ -243,9 +242,11 @@ std::string FactsText(const Finding& finding, std::size_t columns) {
         !finding.evidence.empty()) {
       fact += RankOfPlace(finding);
     }
-    const std::string before = facts.empty() ? "" : first ? Say(": ") : comma;
-    if (ColumnsOf(facts) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
-    facts += before + fact;
+    std::string longer = facts.empty() ? std::move(fact)
+                         : first       ? Say("{}: {}", facts, fact)
+                                       : Say("{}, {}", facts, fact);
+    if (ColumnsOf(longer) > columns) break;
+    facts = std::move(longer);
     first = false;
   }
   return facts;
@@ -266,8 +267,7 @@ std::string CaptureText(const Diagnosis& diagnosis) {
   const auto& dropped = diagnosis.dropped_steps;
   if (dropped.size() == 1) text += Say(" ({} left out: warm-up)", dropped[0]);
   if (dropped.size() > 1) text += Say(" ({} steps left out: warm-up)", dropped.size());
-  if (!diagnosis.level.empty()) text.append(Translated(", ")).append(Printable(diagnosis.level));
-  return text;
+  return diagnosis.level.empty() ? text : Say("{}, {}", text, Printable(diagnosis.level));
 }
 
 std::string NoFindingText(const Diagnosis& diagnosis) {

@@ -109,7 +109,7 @@ class ScreenBelow {
     constexpr std::size_t kMaxNeeds = 2;
     std::string needs;
     for (std::size_t i = 0; i < std::min(kMaxNeeds, of.needs.size()); ++i)
-      needs = i == 0 ? of.needs[i] : Say("{}, {}", needs, of.needs[i]);
+      needs.append(i == 0 ? "" : Translated(", ")).append(of.needs[i]);
     if (of.needs.size() > kMaxNeeds) needs = Say("{} and others", needs);
     return of.causes.size() == 1
                ? Say("1 cause without {} ({})", needs, Translated(of.hint))

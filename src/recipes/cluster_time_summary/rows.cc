@@ -38,13 +38,13 @@ const std::array<Metric, kMetrics> kMetricsOfStep = {
      {"communication", ToTranslate("all communication"), "Communication(us)",
       ToTranslate("All communication, in us.")},
      {"free", ToTranslate("free"), "Free(us)",
-      ToTranslate("Time in which the device did nothing, not even copy, in us; from the beginning "
-                  "of the step"
+      ToTranslate("Time in which the device did nothing, not even copy, in us; from the beginning"
+                  " of the step"
                   " to its end.")},
      {"communicationWaitStageTime", ToTranslate("waiting for other ranks"),
       "Communication Wait Stage Time(us)",
-      ToTranslate("Exposed communication until the last rank of the operation had come, in us; "
-                  "empty where the"
+      ToTranslate("Exposed communication until the last rank of the operation had come, in us;"
+                  " empty where the"
                   " capture does not tell it.")},
      {"communicationTransmitStageTime", ToTranslate("transfer"),
       "Communication Transmit Stage Time(us)",

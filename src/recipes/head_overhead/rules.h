@@ -83,8 +83,8 @@ inline constexpr Rule kPlatformTime{"platform_time", kPlatform,
         ToTranslate(
             "looking up the compiled code takes {:.1f} us: it grows with the number of guards; use"
             " torchair's cache_compile (a loaded cache needs no lookup), guard_filter_fn, or after"
-            " warm-up torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if "
-            "inputs"
+            " warm-up torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if"
+            " inputs"
             " change")},
     kTensorsBuilt{
         "tensors_built", kScript, "built_tensors_per_call", kBuiltTensors,
@@ -101,8 +101,8 @@ inline constexpr Rule kPlatformTime{"platform_time", kPlatform,
         ToTranslate(
             "{:.1f} us of Python without events and of AssembleInputs: many inputs; use"
             " experimental_config.frozen_parameter for weights, torch._dynamo.mark_static_address()"
-            " where the versions support it, fewer inputs and outputs, or a newer TorchAir; its "
-            "text"
+            " where the versions support it, fewer inputs and outputs, or a newer TorchAir; its"
+            " text"
             " log shows the number of inputs, the capture does not")},
     kQueuedOperators{
         "queued_operators", kScript, "queue_drain_us_per_call", kAnyTime,

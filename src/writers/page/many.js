@@ -36,7 +36,7 @@ const pageManyCharts = (function () {
     chart.series.forEach((series, s) => {
       const median = d3.median(flat([series.values])), whole = chart.own_scale ? d3.max(series.values) || 1 : largest;
       const shown = rows.map((row) => farthest(row, series.values, median));
-      const title = (i, row) => (i == null ? `${labels[row]}: ${series.name} ${say("no value")}` : `${chart.labels[i]}: ${series.name} ${amount(series.values[i], chart.unit)}`
+      const title = (i, row) => (i == null ? `${labels[row]}: ${series.name} ${say("no data")}` : `${chart.labels[i]}: ${series.name} ${amount(series.values[i], chart.unit)}`
         + (share > 1 ? say(" ({}; median {})", labels[row], amount(median, chart.unit)) : ""));
       plot.append("g").style("fill", tint(series, 0)).selectAll("rect").data(shown).enter().append("rect").attr("class", (i) => (i == null ? "none" : "cell")).attr("x", x(s))
         .attr("y", (_, row) => y(row)).attr("width", x.bandwidth()).attr("height", Math.max(1, y.bandwidth()))
@@ -45,7 +45,7 @@ const pageManyCharts = (function () {
         .append("title").text(title);
     });
     drawKey(figure, [{ name: chart.own_scale ? say("each column: 0 – its largest") : `0 \u2013 ${amount(largest, chart.unit)}`, colour: tint(chart.series[0] || {}, 0) }]
-      .concat(chart.series.some((series) => series.values.some((value) => value == null)) ? [{ name: say("no value"), colour: "repeating-linear-gradient(45deg, var(--hatch) 0 1px, transparent 1px 4px)" }] : []));
+      .concat(chart.series.some((series) => series.values.some((value) => value == null)) ? [{ name: say("no data"), colour: "repeating-linear-gradient(45deg, var(--hatch) 0 1px, transparent 1px 4px)" }] : []));
   }
 
   // Texts beside their dots, so that none covers another.

@@ -67,6 +67,9 @@ TEST(DiagnosisPage, SpeaksChinese) {
   EXPECT_HAS_TEXT(page, "lang=\"zh-CN\"");
   EXPECT_HAS_TEXT(page, "阻塞式拷贝使 host 停顿");
   EXPECT_HAS_TEXT(page, "\"采集更多的卡或 step\"");
+  // Its scripts find their texts there; those of an English page have them already.
+  EXPECT_HAS_TEXT(page, "\"Search\":\"搜索\"");
+  EXPECT_EQ(HtmlOf(diagnosis).find("id=\"texts\""), std::string::npos);
 }
 
 TEST(DiagnosisPage, TextsOfCapturesAreNoMarkup) {

@@ -177,7 +177,7 @@ TEST(DiagnosisScreen, AVariableHasItsValueItsRanksAndWhatItAddsTo) {
   EXPECT_EQ(lines[9], "    true on ranks 0, 1, adds to comm.inner");
   EXPECT_EQ(lines[10], "    -> HCCL_DETERMINISTIC=false unless results must repeat");
   EXPECT_TRUE(ScreenHolds(InChinese([&] { return DiagnosisScreen(diagnosis, 5); }),
-                          "    true：rank 0, 1，影响 comm.inner\n"));
+                          "    true（rank 0, 1），影响 comm.inner\n"));
 }
 
 TEST(DiagnosisScreen, SaysThatAFindingNeedsTheNext) {
@@ -285,7 +285,7 @@ TEST(DiagnosisScreen, NamesWhatFindingsHide) {
       "  after it\n"));
   EXPECT_TRUE(
       ScreenHolds(InChinese([&] { return DiagnosisScreen(diagnosis, 5); }),
-                  "\n被第 2 项掩盖：step 内 Python 垃圾回收，单独 13.0 ms，其后几乎无收益\n"));
+                  "\n被问题 2 掩盖：step 内 Python 垃圾回收，单独 13.0 ms，其后几乎无收益\n"));
   diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.sync", "host.h2d"}),
                       HiddenBehind("op.fp32", 3'000'000, {"host.sync"})};
   EXPECT_TRUE(ScreenHolds(

@@ -82,7 +82,7 @@ TEST(Why, ShowsThePlaces) {
 
 TEST(Why, SpeaksChinese) {
   const std::string text = InChinese([&] { return WhyText(TwoFindings(), 0); });
-  EXPECT_HAS_TEXT(text, "CRITICAL 集合通信等待 rank 5");
+  EXPECT_HAS_TEXT(text, "严重 集合通信等待 rank 5");
   EXPECT_HAS_TEXT(text, "  掩盖了     host.h2d\n");
 }
 
