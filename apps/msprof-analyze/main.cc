@@ -51,12 +51,14 @@ HelpPage ProgramPage(const CLI::App& program) {
 }
 
 // The option, else the environment. Before anything else: options and messages are texts, too. The
-// manual and what shells ask for are in English.
+// manual, what shells ask for, and documents for programs do not follow the environment.
 void ChooseLanguage(int count, const char* const* arguments) {
-  const bool wants_help = std::any_of(arguments, arguments + count, [](const char* word) {
-    return IsOneOf(word, {"-h", "--help"});
-  });
-  const bool is_manual = count > 1 && std::string_view(arguments[1]) == "man" && !wants_help;
+  const auto any_of = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(arguments, arguments + count,
+                       [&](const char* word) { return IsOneOf(word, words); });
+  };
+  const bool is_manual =
+      count > 1 && std::string_view(arguments[1]) == "man" && !any_of({"-h", "--help"});
   if (IsAskedByShell() || is_manual) return;
   std::string_view given;
   for (int i = 1; i < count; ++i) {
@@ -67,6 +69,7 @@ void ChooseLanguage(int count, const char* const* arguments) {
     if (equals == std::string_view::npos && i + 1 < count) given = arguments[i + 1];
   }
   if (!given.empty()) return SetLanguage(given == "cn" ? Language::kChinese : Language::kEnglish);
+  if (any_of({"--json", "--agent"})) return;
   const EnvironmentLanguage environment = LanguageOfEnvironment();
   SetLanguage(environment.language);
   if (!environment.unwritable.empty())

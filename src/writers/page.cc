@@ -354,8 +354,10 @@ class PageWriter {
     if (!card.advice.empty()) Add("<p><b>&rarr; {}</b></p>\n", EscapedHtml(card.advice));
     AddTable(card.places);
     if (card.around) {
-      Add("<details><summary>{}</summary><figure data-chart=\"{}\"></figure></details>\n",
-          EscapedHtml(card.around->title), data_.Add(*card.around));
+      Add("<details><summary>{}</summary><figure data-chart=\"{}\"><figcaption>{}</figcaption>"
+          "</figure></details>\n",
+          EscapedHtml(Translated("Around the place")), data_.Add(*card.around),
+          EscapedHtml(card.around->title));
     }
     for (const std::string& command : card.commands)
       Add("<p class=\"dim\"><code>{}</code></p>\n", EscapedHtml(command));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/columns.h"
@@ -27,17 +28,20 @@ double ValueOf(const PageSeries& series, std::size_t label) {
   return std::isfinite(value) && value > 0 ? value : 0;
 }
 
-// What each label comes to: of parts their sum, else the largest of its values.
+// What each label comes to, of all parts.
 std::vector<double> LengthsOf(const PageChart& chart, std::size_t labels) {
   std::vector<double> lengths(labels);
   for (std::size_t i = 0; i < labels; ++i) {
-    for (const PageSeries& series : chart.series) {
-      const double value = ValueOf(series, i);
-      lengths[i] = chart.kind == PageChart::Kind::kStacked ? lengths[i] + value
-                                                           : std::max(lengths[i], value);
-    }
+    for (const PageSeries& series : chart.series) lengths[i] += ValueOf(series, i);
   }
   return lengths;
+}
+
+// Parts of a whole, or one bar for each label.
+bool CanBeDrawn(const PageChart& chart) {
+  using enum PageChart::Kind;
+  return chart.kind == kStacked ||
+         ((chart.kind == kBars || chart.kind == kHistogram) && chart.series.size() == 1);
 }
 
 // The labels of a histogram are its ranges.
@@ -62,18 +66,21 @@ class TextChart {
     }
     width_ = std::min(width_, columns / 3);
     bar_ = columns - width_ - kNumber - 4;
-    decimals_ = largest_ >= 1000 ? 0 : largest_ >= 100 ? 1 : largest_ >= 10 ? 2 : 3;
+    const bool whole =
+        std::ranges::all_of(lengths_, [](double value) { return value == std::floor(value); });
+    decimals_ = whole || largest_ >= 1000 ? 0 : largest_ >= 100 ? 1 : largest_ >= 10 ? 2 : 3;
   }
 
   // Empty where all bars are alike or there is none.
   std::vector<std::string> Draw() const {
     if (shown_ < 2 || largest_ <= 0) return {};
-    std::vector<std::string> lines = {
-        chart_.unit.empty()
-            ? std::string(Translated(chart_.title))
-            : fmt::format("{} ({})", Translated(chart_.title), Translated(chart_.unit))};
-    if (chart_.series.size() > 1) lines.push_back(Key());
-    for (std::size_t i = 0; i < shown_; ++i) AddLabel(i, lines);
+    std::string title(Translated(chart_.title));
+    if (!chart_.unit.empty()) title += fmt::format(" ({})", Translated(chart_.unit));
+    std::vector<std::string> lines = Wrapped(title, 2);
+    if (chart_.series.size() > 1) {
+      for (std::string& line : Wrapped(Key(), 2)) lines.push_back(std::move(line));
+    }
+    for (std::size_t i = 0; i < shown_; ++i) lines.push_back(Line(i));
     if (labels_.size() > shown_) lines.push_back(Say("  ... {} more", labels_.size() - shown_));
     return lines;
   }
@@ -90,26 +97,16 @@ class TextChart {
     return static_cast<std::size_t>(std::lround(value / largest_ * static_cast<double>(bar_)));
   }
 
-  std::string Line(const std::string& label, const std::string& bar, double value) const {
-    return fmt::format("  {}  {}{:>{}.{}f}", PaddedBehind(ShortenName(label, width_), width_),
-                       PaddedBehind(bar, bar_), value, kNumber, decimals_);
-  }
-
-  void AddLabel(std::size_t i, std::vector<std::string>& lines) const {
-    const std::string label = Printable(labels_[i]);
-    if (chart_.kind == PageChart::Kind::kStacked) {
-      std::string bar;
-      double sum = 0;
-      for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-        sum += ValueOf(chart_.series[s], i);
-        bar.resize(std::max(bar.size(), Ends(sum)), LetterOf(s));
-      }
-      return lines.push_back(Line(label, bar, lengths_[i]));
-    }
+  std::string Line(std::size_t i) const {
+    std::string bar;
+    double sum = 0;
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-      const double value = ValueOf(chart_.series[s], i);
-      lines.push_back(Line(s == 0 ? label : "", std::string(Ends(value), LetterOf(s)), value));
+      sum += ValueOf(chart_.series[s], i);
+      bar.resize(std::max(bar.size(), Ends(sum)), LetterOf(s));
     }
+    const std::string label = ShortenName(Printable(labels_[i]), width_);
+    return fmt::format("  {}  {}{:>{}.{}f}", PaddedBehind(label, width_), PaddedBehind(bar, bar_),
+                       lengths_[i], kNumber, decimals_);
   }
 
   const PageChart& chart_;
@@ -132,8 +129,7 @@ std::vector<std::string> TextChartsOf(const Report& report) {
   std::vector<std::string> lines;
   std::size_t drawn = 0;
   for (const PageChart& chart : charts) {
-    using enum PageChart::Kind;
-    if (chart.kind != kBars && chart.kind != kStacked && chart.kind != kHistogram) continue;
+    if (!CanBeDrawn(chart)) continue;
     const std::vector<std::string> text = TextChart(chart, ScreenColumns()).Draw();
     if (text.empty()) continue;
     if (drawn++ == kMostCharts) break;

@@ -91,6 +91,9 @@ class Advisor(Advising):
         self.assertFalse(is_chinese(self.advise("-l", "en", env={"LANG": "zh_CN.UTF-8"})))
         self.assertTrue(is_chinese(self.advise(env={"LANG": "zh_CN.UTF-8"})))
         self.assertFalse(is_chinese(self.advise(env={"LANG": "C"})))
+        for form in ("--json", "--agent"):  # what programs read does not depend on who runs them
+            self.assertFalse(is_chinese(self.advise(form, env={"LANG": "zh_CN.UTF-8"})))
+            self.assertTrue(is_chinese(self.advise(form, "-l", "cn")))
 
     def test_dimensions(self):
         found = {}

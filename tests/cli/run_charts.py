@@ -4,8 +4,9 @@
 
     run_charts.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is the class below: charts. What a chart is made of is read from --export_type columns, its numbers from the page,
-and the same numbers are computed here from the rows of --export_type json.
+GROUP is one of the classes below. charts: what a chart is made of is read from --export_type columns, its numbers from the
+page, and the same numbers are computed here from the rows of --export_type json. drawings: what recipes draw themselves,
+from what was planted. bars: the charts that --print draws with letters, against those of the page.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -27,7 +28,7 @@ def is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-class Charts(Cli):
+class Charted(Cli):
     def exported(self, name, form):
         job = job_for(name, self.CAPTURES, self.scratch)
         out = self.scratch / f"{name}_{form}"
@@ -55,6 +56,8 @@ class Charts(Cli):
         (page,) = self.exported(name, "html").rglob("*.html")
         return charts_in(page)
 
+
+class Charts(Charted):
     def check_numbers(self, chart, declared, rows):
         """Of stacked charts and bars, whose rows are all drawn: the numbers of each label."""
         _, kind, title, labels, values, measured, same, _ = declared
@@ -100,5 +103,68 @@ class Charts(Cli):
         self.assertGreaterEqual(self.checked, 100)
 
 
+class Drawings(Charted):
+    def test_the_clock_over_time(self):
+        """1800 MHz for 100 ms, but for 1000 MHz from 50 to 60."""
+        capture = self.capture_copy()
+        (file,) = capture.rglob("trace_view.json")
+        events = json.loads(file.read_text(encoding="utf-8"))
+        first = min(float(event["ts"]) for event in events if "ts" in event)
+        events = [event for event in events if event.get("name") != "AI Core Freq"]
+        events += [{"ph": "C", "name": "AI Core Freq", "pid": 2400, "tid": 0, "ts": str(first + 1000 * ms), "args": {"MHz": mhz}}
+                   for ms, mhz in ((0, 1800), (50, 1000), (60, 1800), (100, 1800))]
+        file.write_text(json.dumps(events), encoding="utf-8")
+        done = self.run_tool("-m", "freq_analysis", "-d", capture, "-o", self.out, "--export_type", "html")
+        self.assertEqual(done.code, 0, done.all_err)
+        self.assertIn("AI cores of 1 of 1 ranks ran at a reduced clock", done.out)
+        (page,) = self.out.rglob("*.html")
+        (chart,) = [chart for chart in charts_in(page) if chart["kind"] == "lines"]
+        self.assertEqual((chart["unit"], chart["unit_x"]), ("MHz", "ms"))
+        (series,) = chart["series"]
+        low = [at for at, value in zip(chart["at"], series["values"], strict=True) if value == 1000]
+        self.assertEqual({*series["values"]}, {1000, 1800})
+        self.assertAlmostEqual(min(low), 50, delta=0.6)
+        self.assertAlmostEqual(max(low), 60, delta=0.6)
+        self.assertAlmostEqual(max(chart["at"]), 100, delta=0.6)
+
+
+class Bars(Charted):
+    ROW = re.compile(r"  (.*?)  ([#=~+o-]*) *(\d+(?:\.\d+)?)$")
+
+    def printed(self, name):
+        """Title -> [(label, bar, number)] of the charts on the screen."""
+        job = job_for(name, self.CAPTURES, self.scratch)
+        out = self.run_tool("-m", name, "-d", job, "-o", self.scratch / f"{name}_print", *required_options(name, self.CAPTURES, job), "--print").out
+        charts = {}
+        for block in out.split("\n\n")[1:]:
+            lines = block.splitlines()
+            rows = [self.ROW.fullmatch(line) for line in lines[1:]]
+            if any(rows):
+                self.assertLessEqual(max(map(len, lines)), 80, block)
+                charts[lines[0]] = [row.groups() for row in rows if row]
+        return charts
+
+    def check_bars(self, title, rows, values):
+        """The longest bar is of the largest number, and the others are as long as their numbers say."""
+        largest = max(values[:len(rows)])
+        whole = max(len(bar) for _, bar, _ in rows)
+        for (label, bar, number), value in zip(rows, values):
+            self.assertAlmostEqual(float(number), value, delta=0.51 * 10 ** -len(number.partition(".")[2]), msg=f"{title}: {label}")
+            self.assertAlmostEqual(len(bar), value / largest * whole, delta=0.51, msg=f"{title}: {label}")
+
+    def test_bars_are_those_of_the_page(self):
+        seen = 0
+        for name in recipes_of(self.TOOL):
+            printed = self.printed(name)
+            for chart in self.drawn(name):
+                rows = printed.get(f"{chart['title']} ({chart['unit']})")
+                if chart["kind"] not in ("bars", "stacked") or rows is None:
+                    continue
+                of_series = [[max(value or 0, 0) for value in series["values"]] for series in chart["series"]]
+                self.check_bars(chart["title"], rows, [sum(values) for values in zip(*of_series)])
+                seen += 1
+        self.assertGreaterEqual(seen, 12)
+
+
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Charts))
+    sys.exit(main(__doc__, Charts, Drawings, Bars))

@@ -58,6 +58,12 @@ class Pages(PageTests):
             self.run_tool("advisor", "all", "-d", capture, "-o", out, *language)
             seen = self.looked_at(page_in(out))
             self.assertGreaterEqual(len(seen["figures"]), 1)
+            places = self.browser.value("""[...document.querySelectorAll("article figure")].map((figure) =>
+              [figure.querySelectorAll(".span").length, figure.closest("article").textContent.includes("export timeline --around")])""")
+            self.assertTrue(places)
+            for spans, command in places:
+                self.assertGreater(spans, 0)
+                self.assertTrue(command)
 
     def test_recipes(self):
         for name, capture in (("rl_roles", "rl_colocated"), ("graph_replays", "graph_replay")):

@@ -11,6 +11,7 @@
 #include "diagnosis_charts.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
+#include "mpa/base/text.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 
@@ -102,13 +103,13 @@ class DiagnosisPageMaker {
     card.places = PlacesOf(finding);
     const auto add = [&](std::string_view command) {
       card.commands.push_back(
-          fmt::format("msprof-analyze {} {} -d {}", command, finding.key, captures_));
+          fmt::format("msprof-analyze {} {} -d {}", command, ShellWord(finding.key), captures_));
     };
     add("advisor why");
     for (const auto& [key, around] : diagnosis_.pictures.places) {
       if (key != finding.key) continue;
       card.around = PageChart{.kind = PageChart::Kind::kTimeline,
-                              .title = Say("Around the place"),
+                              .title = around.title,
                               .unit = "ms",
                               .timeline = around};
       add("export timeline --around");

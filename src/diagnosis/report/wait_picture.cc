@@ -275,8 +275,11 @@ std::optional<Timeline> PlaceOf(const Job& job, const Finding& finding) {
     JobLanes lanes(job, WindowAround(begin, place.dur), kSpansOfPlace);
     lanes.AddRank(rank);
     if (job.ranks.size() > 1) lanes.AddRank(rank == RankIndex(0) ? RankIndex(1) : RankIndex(0));
-    lanes.Mark(begin, ShortenName(Printable(place.name), 40));
-    return std::move(lanes).Take();
+    const std::string name = ShortenName(Printable(place.name), 40);
+    lanes.Mark(begin, name);
+    Timeline timeline = std::move(lanes).Take();
+    timeline.title = Say("{} on {}", name, RankText(place.rank));
+    return timeline;
   }
   return std::nullopt;
 }

@@ -449,8 +449,8 @@ void AddAnswer(const std::vector<StepTraceRow>& steps, const OpSums& ops, const 
                Report& report) {
   if (const auto transports = LinksByTransport(links); !transports.empty()) {
     const auto& [transport, of] = *transports.begin();
-    AddSentence(Say("{} to {} is the slowest of {} links over {}: {:.3f} GB/s, the median"
-                    " is {:.3f}",
+    AddSentence(Say("link {} to {} is the slowest of {} over {}: {:.3f} GB/s, the median is"
+                    " {:.3f}",
                     of.front().source, of.front().destination, of.size(), transport,
                     of.front().Bandwidth(), MedianBandwidth(of)),
                 report.lines);

@@ -85,17 +85,21 @@ std::optional<PageChart> DelayChart(const std::vector<const LaunchDelays*>& rank
     }
   }
   if (!any) return std::nullopt;
+  std::size_t ranges = kRanges;  // without those behind the longest delay
+  while (ranges > 1 && counts[ranges - 1] == 0) --ranges;
+  counts.resize(ranges);
   PageChart chart{.kind = PageChart::Kind::kHistogram,
                   .title = Say("Delay between the launch of work and its start, all ranks"),
                   .note = Say("From the begin of the host's call to the start on the device. Short"
-                              " delays: the device waits for the host. The last bar is of all"
-                              " longer ones."),
+                              " delays: the device waits for the host."),
                   .unit = Say("pieces of work"),
                   .unit_of_places = "us"};
   chart.series.push_back({.name = Say("pieces of work"), .values = std::move(counts)});
   chart.at.push_back(0);
   for (const TimeNs end : kEndsUs) chart.at.push_back(static_cast<double>(end));
   chart.at.push_back(2 * chart.at.back());
+  chart.at.resize(ranges + 1);
+  if (ranges == kRanges) chart.note = Say("{} The last bar is of all longer ones.", chart.note);
   return chart;
 }
 

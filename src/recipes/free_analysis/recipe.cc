@@ -308,10 +308,18 @@ void AddLines(const Ranks& ranks, bool compat, Report& report) {
   outliers.Add(Translated("free"), shares,
                [](double value) { return fmt::format("{:.1f} %", value); });
   const RankSpread spread = SpreadOf(std::move(shares));
-  report.lines.push_back(
-      Say("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})", spread.median,
-          spread.min.value, spread.max.value, RankText(spread.max.rank)));
-  AddCauses(CategoriesOf(ranks), report);
+  const CategoryTimes categories = CategoriesOf(ranks);
+  const auto causes = CausesOf(categories);
+  const std::string text =
+      Say("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} %"
+          " ({})",
+          spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank));
+  AddSentence(causes.empty() ? text
+                             : Say("{}; {:.0f} % of it: {}", text,
+                                   PercentOf(causes.front().first, categories.SumOf(IsFree)),
+                                   Translated(causes.front().second)),
+              report.lines);
+  AddCauses(categories, report);
   AddLongest(ranks, compat, report);
   std::vector<EarlierTime> earlier;
   for (const auto& rank : ranks) earlier.push_back(rank.part.earlier);

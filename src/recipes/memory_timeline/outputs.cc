@@ -226,6 +226,14 @@ std::string NameOf(const Holder& holder) {
              : Say("{} in {}", holder.op, holder.within);
 }
 
+}  // namespace
+
+std::string TextOf(const Holder& holder) {
+  return holder.site.empty() ? NameOf(holder) : Say("{} at {}", NameOf(holder), holder.site);
+}
+
+namespace {
+
 void AddAnswer(const Rank& worst, const std::vector<RankValue>& peaks, Report& report) {
   const RankMemory& part = worst.part;
   report.lines.push_back(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -52,6 +53,39 @@ std::vector<Held> HoldersAt(const Level& peak, const std::vector<Life>& lives,
   SortByBytes(holders, kMaxHolders);
   AddRest(peak, holders);
   return holders;
+}
+
+// Allocations of less than a thousandth of the peak are in no band.
+std::vector<Band> BandsOf(const Level& peak, const std::vector<Held>& holders,
+                          const std::vector<Level>& points, const std::vector<Life>& lives,
+                          const HolderNames& names) {
+  constexpr std::size_t kMaxBands = 10;
+  constexpr std::int64_t kLarge = 1000;
+  std::vector<Band> bands;
+  std::map<Holder, std::size_t> places;
+  for (const Held& held : holders) {
+    if (bands.size() == kMaxBands) break;
+    if (held.count == 0) continue;  // of no call
+    places.emplace(held.holder, bands.size());
+    bands.push_back({held.holder, std::vector<std::int64_t>(points.size() + 1)});
+  }
+  const auto first_at = [&](TimeNs time) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(points, time, {}, &Level::time) -
+                                    points.begin());
+  };
+  for (const Life& life : lives) {
+    if (life.bytes < peak.Allocated() / kLarge) continue;
+    const auto place = places.find(names.Of(life));
+    if (place == places.end()) continue;
+    std::vector<std::int64_t>& changes = bands[place->second].bytes;
+    changes[first_at(life.begin)] += life.bytes;
+    if (life.end != kNever) changes[first_at(life.end)] -= life.bytes;
+  }
+  for (Band& band : bands) {
+    band.bytes.pop_back();  // changes behind the last point
+    std::partial_sum(band.bytes.begin(), band.bytes.end(), band.bytes.begin());
+  }
+  return bands;
 }
 
 std::vector<Leak> LeaksOf(const HostSteps& steps, const std::vector<Life>& lives,
@@ -155,6 +189,7 @@ RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) 
   part.points = LevelsAt(Thinned(curve, kMaxPoints), curve, part.events, totals);
   part.peak = LevelsAt({*peak}, curve, part.events, totals).front();
   part.holders = HoldersAt(*part.peak, lives, names);
+  part.bands = BandsOf(*part.peak, part.holders, part.points, lives, names);
   if (const auto step = steps.OfHostTime(part.peak->time)) part.peak_step = steps.Id(*step);
   part.most_recorded = totals.MostAllocated();
   part.most_reserved = totals.MostReserved();

@@ -94,6 +94,12 @@ struct Held {
   std::int64_t count = 0, bytes = 0;
 };
 
+/// What the large allocations of one holder take over time.
+struct Band {
+  Holder holder;
+  std::vector<std::int64_t> bytes;  ///< at each of RankMemory::points
+};
+
 /// Allocations of one holder that outlived the step behind theirs, in several steps.
 struct Leak {
   Holder holder;
@@ -120,6 +126,7 @@ struct RankMemory {
   std::vector<StepMemory> steps;
   std::vector<Leak> leaks;  ///< most bytes first
   std::vector<Level> points;
+  std::vector<Band> bands;  ///< of the holders that have most at the peak
   std::vector<Event> events;
   bool packed = false;   ///< the files of this rank are packed with gzip
   bool written = false;  ///< the events were taken out, into files
@@ -127,6 +134,9 @@ struct RankMemory {
   /// The usual growth from step to step; empty with less than three steps.
   std::optional<std::int64_t> GrowthPerStep() const;
 };
+
+/// "aten::empty in aten::to at train.py:90".
+std::string TextOf(const Holder& holder);
 
 using Ranks = std::vector<OfRank<RankMemory>>;
 

@@ -114,6 +114,41 @@ class MemoryPictures {
     return chart;
   }
 
+  // The same by who allocated it.
+  std::optional<PageChart> Bands(const Rank& rank) const {
+    const RankMemory& part = rank.part;
+    if (part.bands.empty()) return std::nullopt;
+    PageChart chart{
+        .kind = PageChart::Kind::kAreas,
+        .title = Say("{}: what the largest call sites hold over time", RankText(rank.rank)),
+        .note = Say("Of each call site the allocations of a thousandth of the peak or"
+                    " more; others are what is left."),
+        .unit = unit_.Name(),
+        .label = "ms",
+        .unit_of_places = Say("ms since the begin")};
+    for (const Level& point : part.points) chart.at.push_back(InMs(point.time - part.begin));
+    std::vector<std::int64_t> rest;
+    for (const Level& point : part.points) rest.push_back(point.Allocated());
+    for (std::size_t i = 0; i < part.bands.size(); ++i) {
+      const Band& band = part.bands[i];
+      PageSeries& series = chart.series.emplace_back(PageSeries{
+          .name = Say("{} ({})", TextOf(band.holder), Translated(NameOf(band.holder.category))),
+          .tint = Tint::kMemory,
+          .shade = i});
+      for (std::size_t at = 0; at < rest.size(); ++at) {
+        series.values.push_back(unit_(band.bytes[at]));
+        rest[at] -= band.bytes[at];
+      }
+    }
+    PageSeries& others = chart.series.emplace_back();
+    others.name = Say("others");
+    others.tint = Tint::kFree;
+    for (const std::int64_t bytes : rest)
+      others.values.push_back(unit_(std::max<std::int64_t>(bytes, 0)));
+    chart.marks.push_back({InMs(part.peak->time - part.begin), PeakText(part)});
+    return chart;
+  }
+
   // What the ranks held at their peaks.
   PageChart Peaks() const {
     PageChart chart{
@@ -181,7 +216,10 @@ void AddDrawings(const Ranks& all, Report& report) {
   }
   if (ranks.empty()) return;
   const MemoryPictures pictures(ranks);
+  const auto& highest = *std::ranges::max_element(
+      ranks, {}, [](const Rank& rank) { return rank.part.peak->Allocated(); });
   if (ranks.size() > 1) report.drawings.push_back(pictures.Peaks());
+  if (auto bands = pictures.Bands(highest)) report.drawings.push_back(std::move(*bands));
   if (ranks.size() <= kMaxOwn) {
     for (const Rank& rank : ranks) report.drawings.push_back(pictures.OverTime(rank, ""));
     return;
@@ -327,6 +365,13 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
 }
 
+void CheckMemory(const RankMemory& part) {
+  for (const Band& band : part.bands) {
+    if (band.bytes.size() != part.points.size())
+      Fail(ErrorKind::kCorrupt, "the memory over time is impossible");
+  }
+}
+
 void ReduceMemoryTimeline(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                           Report& report) {
   AddNotes(ranks, report);
@@ -354,7 +399,7 @@ namespace mpa::recipes::memory_timeline {
 using namespace memory_timeline;
 
 Recipe MemoryTimeline() {
-  Recipe recipe = MakeRecipe<MapMemoryTimeline, ReduceMemoryTimeline>(
+  Recipe recipe = MakeRecipe<MapMemoryTimeline, ReduceMemoryTimeline, CheckMemory>(
       {.name = "memory_timeline",
        .folder = "MemoryTimeline",
        .summary = "device memory over time: what holds the peak, and what grows",

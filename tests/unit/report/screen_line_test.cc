@@ -74,5 +74,36 @@ TEST(ScreenLine, LeadsWithWhatWasMeasured) {
   EXPECT_EQ(leading("no step is long"), "");
 }
 
+TEST(ScreenLine, TheVerdictIsTheFirstSentence) {
+  std::vector<std::string> lines = {
+      "rank 3 holds up the others: it computes 7.53 ms a step, they 5.01 (+50 %, mostly",
+      "  vector); they wait 2.02 ms for it", "  rank  ms"};
+  EXPECT_EQ(TakeVerdicts(lines),
+            (std::vector<std::string>{"rank 3 holds up the others: it computes 7.53 ms a step, they"
+                                      " 5.01 (+50 %, mostly vector); they wait 2.02 ms for it"}));
+  EXPECT_EQ(lines, (std::vector<std::string>{"  rank  ms"}));
+  EXPECT_TRUE(TakeVerdicts(lines).empty());
+  EXPECT_EQ(lines.size(), 1u);
+}
+
+TEST(ScreenLine, EachGroupOfCapturesHasAVerdict) {
+  std::vector<std::string> lines = {"level0:", "no rank is late", "  1 rank",
+                                    "",        "level1:",         "  ms in a step",
+                                    "",        "level2:",         "rank 2 is late"};
+  EXPECT_EQ(TakeVerdicts(lines),
+            (std::vector<std::string>{"level0: no rank is late", "level2: rank 2 is late"}));
+  EXPECT_EQ(lines, (std::vector<std::string>{"level0:", "  1 rank", "", "level1:", "  ms in a step",
+                                             "", "level2:"}));
+}
+
+TEST(ScreenLine, SentencesGoOnBelow) {
+  const std::string words(50, 'x');
+  ScreenLines lines;
+  AddSentence(words + " " + words, lines);
+  EXPECT_EQ(TextsOf(lines), (std::vector<std::string>{words, "  " + words}));
+  std::vector<std::string> texts = TextsOf(lines);
+  EXPECT_EQ(TakeVerdicts(texts), (std::vector<std::string>{words + " " + words}));
+}
+
 }  // namespace
 }  // namespace mpa

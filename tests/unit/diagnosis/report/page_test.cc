@@ -36,6 +36,27 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
   }
 }
 
+TEST(DiagnosisPage, ACardShowsThePlaceOfItsFinding) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
+  Timeline around{.title = "MatMul on rank 0",
+                  .begin = 5'000'000,
+                  .end = 9'000'000,
+                  .kinds = {{"var(--compute)", "kernels"}}};
+  around.Lane("rank 0, stream 2");
+  around.Add({6'000'000, 6'500'000, 0, "MatMul", ""});
+  diagnosis.pictures.places = {{"op.format", around}};
+  const std::string page = FormatPage(DiagnosisPage(diagnosis, "./result"));
+  ExpectWellFormed(page);
+  EXPECT_HAS_TEXT(page, "<summary>Around the place</summary><figure data-chart=\"");
+  EXPECT_HAS_TEXT(page, "<figcaption>MatMul on rank 0</figcaption>");
+  EXPECT_HAS_TEXT(page, "\"title\":\"rank 0, stream 2\",\"spans\":[[1,0.5,0,\"MatMul\",\"\"]]");
+  EXPECT_HAS_TEXT(page, "<code>msprof-analyze advisor why host.h2d -d ./result</code>");
+  EXPECT_HAS_TEXT(page,
+                  "<code>msprof-analyze export timeline --around op.format -d ./result</code>");
+  EXPECT_EQ(page.find("--around host.h2d"), std::string::npos) << "it has no place";
+}
+
 TEST(DiagnosisPage, SpeaksChinese) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};

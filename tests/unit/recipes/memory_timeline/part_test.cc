@@ -50,6 +50,26 @@ class MemoryOfRank : public testing::Test {
   std::int32_t main_ = rank_.Thread(1), queue_ = rank_.Thread(2);
 };
 
+TEST_F(MemoryOfRank, TheLargestHoldersHaveBandsOverTime) {
+  rank_.Op("aten::mm", 110, 120, main_);
+  rank_.Allocation("aten::mm", 6'000, 112, 180);
+  rank_.Op("aten::add", 130, 140, main_);
+  rank_.Allocation("aten::add", 4'000, 132);
+  rank_.Op("aten::mul", 150, 160, main_);
+  rank_.Allocation("aten::mul", 1, 152, 190);  // less than a thousandth of the peak
+  const RankMemory part = Run();
+  ASSERT_EQ(part.peak->Allocated(), 10'001);
+  ASSERT_EQ(part.bands.size(), 3u);
+  EXPECT_EQ(part.bands[0].holder.op, "aten::mm");
+  EXPECT_EQ(part.bands[1].holder.op, "aten::add");
+  for (std::size_t i = 0; i < part.points.size(); ++i) {
+    const TimeNs time = part.points[i].time;
+    EXPECT_EQ(part.bands[0].bytes[i], time >= 112 && time < 180 ? 6'000 : 0) << time;
+    EXPECT_EQ(part.bands[1].bytes[i], time >= 132 ? 4'000 : 0) << time;
+    EXPECT_EQ(part.bands[2].bytes[i], 0) << time;
+  }
+}
+
 TEST_F(MemoryOfRank, ATotalThatLacksABlockTooEarlyIsNoRelease) {
   rank_.Op("aten::mm", 110, 120, main_);
   rank_.Allocation("aten::mm", 50, 112, 115);
