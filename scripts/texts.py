@@ -203,6 +203,8 @@ def wrong(tops):
             yield f'no source has it: "{english}"'
         if fields(english) != fields(chinese):
             yield f'other fields: "{english}" "{chinese}"'
+        if len({bool(number) for number, _ in FIELD.findall(chinese.replace("{{", "").replace("}}", ""))}) > 1:
+            yield f'some fields have numbers, others none: "{english}" "{chinese}"'
     if [english for english, _ in table] != sorted(known):
         yield "not sorted, or a text twice: scripts/texts.py sort"
 

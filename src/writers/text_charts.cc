@@ -89,7 +89,7 @@ class TextChart {
   std::string Key() const {
     std::string key = " ";
     for (std::size_t s = 0; s < chart_.series.size(); ++s)
-      key += fmt::format(" {} {} ", LetterOf(s), Translated(chart_.series[s].name));
+      key += fmt::format(" {} {} ", LetterOf(s), chart_.series[s].name);
     return key.substr(0, key.find_last_not_of(' ') + 1);
   }
 

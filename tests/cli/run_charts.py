@@ -22,6 +22,8 @@ from same_tables import recipes_of
 # How many of the unit in which the rows have their numbers are one of the unit of the axis.
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 OF_AXIS = {("bytes", "MB"): 1e6, ("bytes", "GB"): 1e9, ("percent", "%"): 1, ("share", "%"): 0.01}
+# No capture of testdata has what it shows.
+WITHOUT_SHEETS = {"communication_matrix_sum"}
 
 
 def is_number(value):
@@ -154,7 +156,7 @@ class Bars(Charted):
 
     def test_bars_are_those_of_the_page(self):
         seen = 0
-        for name in recipes_of(self.TOOL):
+        for name in {*recipes_of(self.TOOL)} - WITHOUT_SHEETS:
             printed = self.printed(name)
             for chart in self.drawn(name):
                 rows = printed.get(f"{chart['title']} ({chart['unit']})")
