@@ -60,12 +60,12 @@ TEST_F(LanguageTest, SaysTextsOfTheTable) {
 
 TEST_F(LanguageTest, FillsFormsInTheOrderOfTheLanguage) {
   EXPECT_EQ(
-      Say("{} is not UTF-8; texts are in English (set LANG=zh_CN.UTF-8, or give --language cn)",
+      mpa::Say("{} is not UTF-8; texts are in English (set LANG=zh_CN.UTF-8, or give --language cn)",
           "LANG=zh_CN.GBK")
           .substr(0, 14),
       "LANG=zh_CN.GBK");
   SetLanguage(Language::kChinese);
-  EXPECT_EQ(Say("step {} not found; available steps: {}", 7, "1, 2"),
+  EXPECT_EQ(mpa::Say("step {} not found; available steps: {}", 7, "1, 2"),
             "未找到 step 7；可用的 step：1, 2");
   try {
     Fail(ErrorKind::kInput, "step {} not found; available steps: {}", 7, "1, 2");
