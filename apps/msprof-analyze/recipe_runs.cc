@@ -11,6 +11,7 @@
 
 #include "choices.h"
 #include "command.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/language.h"
 #include "mpa/base/log.h"
@@ -209,8 +210,8 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
   ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
   if (!recipe.next.empty() && !outcome.report.lines.empty()) {
     const std::string& captures = run.arguments.captures;
-    outcome.report.lines.emplace_back(Say("Next: msprof-analyze {} -d {}", recipe.next,
-                                          captures.empty() ? "DIR" : captures));
+    outcome.report.lines.emplace_back(
+        Say("Next: msprof-analyze {} -d {}", recipe.next, captures.empty() ? "DIR" : captures));
   }
   ClearProgressLine();
   std::vector<std::string> fresh = notes.Of(outcome.report.notes);
@@ -233,7 +234,10 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
   }
   if (shown != nullptr) {
     shown->Show(outcome.report);
-    if (wanted.screen == Detail::kMore) PrintLines(TextChartsOf(outcome.report));
+    if (wanted.screen == Detail::kMore) {
+      const std::size_t used = ScreenOf(outcome.report).size();
+      PrintLines(TextChartsOf(outcome.report, kScreenLines - std::min(kScreenLines, used)));
+    }
   }
   FinishStdout();
   for (const fs::path& path : result.written.places) {

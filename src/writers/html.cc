@@ -132,7 +132,7 @@ PageCard CardOf(const AdviceCard& advice) {
                 .label = std::string(Translated(NameOf(advice.severity))),
                 .title = advice.scope};
   card.facts = advice.text;
-  if (!advice.owner.empty()) card.title += Say(" ({})", advice.owner);
+  if (!advice.owner.empty()) card.title += Say(" ({})", Translated(advice.owner));
   if (advice.gain) card.gain = Say("saves up to {:.3f} ms", InMs(*advice.gain));
   return card;
 }

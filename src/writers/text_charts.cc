@@ -18,7 +18,7 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMostCharts = 3, kMostLabels = 16, kNumber = 10;
+constexpr std::size_t kMostLabels = 16, kLeastLabels = 4, kNumber = 10;
 constexpr std::string_view kLetters = "#=-+~o";  // of the series, in their order
 
 char LetterOf(std::size_t series) { return kLetters[series % kLetters.size()]; }
@@ -57,9 +57,11 @@ std::vector<std::string> LabelsOf(const PageChart& chart) {
 
 class TextChart {
  public:
-  TextChart(const PageChart& chart, std::size_t columns)
+  // In `room` lines.
+  TextChart(const PageChart& chart, std::size_t columns, std::size_t room)
       : chart_(chart), labels_(LabelsOf(chart)), lengths_(LengthsOf(chart, labels_.size())) {
-    shown_ = std::min(kMostLabels, labels_.size());
+    constexpr std::size_t kBeside = 4;  // blank line, title, key, and how many more there are
+    shown_ = std::min({kMostLabels, labels_.size(), room - std::min(room, kBeside)});
     for (std::size_t i = 0; i < shown_; ++i) {
       width_ = std::max(width_, ColumnsOf(Printable(labels_[i])));
       largest_ = std::max(largest_, lengths_[i]);
@@ -73,7 +75,7 @@ class TextChart {
 
   // Empty where all bars are alike or there is none.
   std::vector<std::string> Draw() const {
-    if (shown_ < 2 || largest_ <= 0) return {};
+    if (shown_ < std::min(kLeastLabels, labels_.size()) || shown_ < 2 || largest_ <= 0) return {};
     std::string title(Translated(chart_.title));
     if (!chart_.unit.empty()) title += fmt::format(" ({})", Translated(chart_.unit));
     std::vector<std::string> lines = Wrapped(title, 2);
@@ -119,7 +121,7 @@ class TextChart {
 
 }  // namespace
 
-std::vector<std::string> TextChartsOf(const Report& report) {
+std::vector<std::string> TextChartsOf(const Report& report, std::size_t room) {
   std::vector<PageChart> charts = report.drawings;
   for (const Sheet& sheet : report.sheets) {
     for (const Chart& chart : sheet.charts) {
@@ -127,12 +129,11 @@ std::vector<std::string> TextChartsOf(const Report& report) {
     }
   }
   std::vector<std::string> lines;
-  std::size_t drawn = 0;
   for (const PageChart& chart : charts) {
     if (!CanBeDrawn(chart)) continue;
-    const std::vector<std::string> text = TextChart(chart, ScreenColumns()).Draw();
+    const std::size_t left = room - std::min(room, lines.size());
+    const std::vector<std::string> text = TextChart(chart, ScreenColumns(), left).Draw();
     if (text.empty()) continue;
-    if (drawn++ == kMostCharts) break;
     lines.emplace_back();
     lines.insert(lines.end(), text.begin(), text.end());
   }

@@ -25,7 +25,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 BAR = re.compile(r"  # .*|  .*  [#=~+o-]* *[0-9.]+")
 PLACE = re.compile(r"\S+ at \S+:\d+")
 # Of engineers, too.
-KEPT = TERMS | set("mstx range prompt decode prefill ms us python".split())
+KEPT = TERMS | set("mstx range prompt decode prefill ms us python torchair".split())
 
 
 def columns_of(line):
@@ -64,7 +64,9 @@ class ChineseRecipes(Cli):
         texts = [line for line in lines if not BAR.fullmatch(line)] + result.err
         names = names_in(capture) + recipe.replace("_", " ")
         for page in pages:
-            labels = {chart.get("label") for chart in charts_in(page)}  # names of columns
+            charts = charts_in(page)
+            labels = {chart.get("label") for chart in charts}  # names of columns
+            names += "\n".join(series["name"] for chart in charts for series in chart["series"])
             texts += [text for text in PageTexts(page.read_text(encoding="utf-8")).texts if text not in labels]
         return found + [f"{what}: {run!r} in {text.strip()!r}" for text in texts for run in english_in(PLACE.sub("", text))
                         if run not in names and not KEPT.issuperset(re.findall("[a-z]+", run.lower()))]

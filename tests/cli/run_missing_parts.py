@@ -548,7 +548,7 @@ class TablesAlone(Changed):
             (lost / OUTPUT / name).unlink()
         result = self.run_tool("-m", "compute_op_sum", "-d", job, "-o", self.out)
         self.told(result, "no kernel_details.csv there, kernel types and shapes are unknown")
-        self.assertIn("compute kernels: 462.000 ms on 1 of 2 ranks\n", result.out)
+        self.assertIn("of the compute kernels: 76.000 of 462.000 ms (16 %) on 1 of\n  2 ranks\n", result.out)
         self.assertNotIn("min 0.000", result.out)
 
     def test_the_screen_of_captures_without_trace(self):

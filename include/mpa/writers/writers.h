@@ -19,9 +19,9 @@ namespace mpa {
 /// width; or plain, below its heading.
 std::string FormatTable(const ScreenTable& table);
 
-/// The first charts of a report that are bars, drawn with letters in ScreenColumns(), at most 16 bars
-/// of each and a blank line before it. Empty where it has none.
-std::vector<std::string> TextChartsOf(const Report& report);
+/// The charts of a report that are bars, drawn with letters in ScreenColumns(), as many as there is
+/// room for in so many lines, at most 16 bars of each and a blank line before it.
+std::vector<std::string> TextChartsOf(const Report& report, std::size_t room);
 
 /// What the screen says of a report, a line for each row of its tables, too.
 ScreenLines StoryOf(const Report& report);

@@ -142,7 +142,8 @@ class MemoryPictures {
     }
     PageSeries& others = chart.series.emplace_back();
     others.name = Say("others");
-    others.tint = Tint::kFree;
+    others.tint = Tint::kMemory;
+    others.shade = kCategories - 1;
     for (const std::int64_t bytes : rest)
       others.values.push_back(unit_(std::max<std::int64_t>(bytes, 0)));
     chart.marks.push_back({InMs(part.peak->time - part.begin), PeakText(part)});
@@ -216,23 +217,21 @@ void AddDrawings(const Ranks& all, Report& report) {
   }
   if (ranks.empty()) return;
   const MemoryPictures pictures(ranks);
-  const auto& highest = *std::ranges::max_element(
-      ranks, {}, [](const Rank& rank) { return rank.part.peak->Allocated(); });
-  if (ranks.size() > 1) report.drawings.push_back(pictures.Peaks());
-  if (auto bands = pictures.Bands(highest)) report.drawings.push_back(std::move(*bands));
-  if (ranks.size() <= kMaxOwn) {
-    for (const Rank& rank : ranks) report.drawings.push_back(pictures.OverTime(rank, ""));
-    return;
-  }
-  report.drawings.push_back(pictures.AllOverTime());
   std::vector<const Rank*> by_peak;
   for (const Rank& rank : ranks) by_peak.push_back(&rank);
   StableSort(by_peak, std::greater{},
              [](const Rank* rank) { return rank->part.peak->Allocated(); });
-  report.drawings.push_back(pictures.OverTime(*by_peak.front(), Say(", the highest peak")));
-  report.drawings.push_back(
-      pictures.OverTime(*by_peak[by_peak.size() / 2], Say(", the median of the peaks")));
-  report.drawings.push_back(pictures.OverTime(*by_peak.back(), Say(", the lowest peak")));
+  if (ranks.size() > 1) report.drawings.push_back(pictures.Peaks());
+  if (ranks.size() <= kMaxOwn) {
+    for (const Rank& rank : ranks) report.drawings.push_back(pictures.OverTime(rank, ""));
+  } else {
+    report.drawings.push_back(pictures.AllOverTime());
+    report.drawings.push_back(pictures.OverTime(*by_peak.front(), Say(", the highest peak")));
+    report.drawings.push_back(
+        pictures.OverTime(*by_peak[by_peak.size() / 2], Say(", the median of the peaks")));
+    report.drawings.push_back(pictures.OverTime(*by_peak.back(), Say(", the lowest peak")));
+  }
+  if (auto bands = pictures.Bands(*by_peak.front())) report.drawings.push_back(std::move(*bands));
 }
 
 // The files of export_memory_timeline.

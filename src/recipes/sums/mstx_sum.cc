@@ -251,8 +251,8 @@ void AddMstxLines(const MarkedRanks& ranks, Report& report) {
   const sums::GroupRow& first = names.front();
   const std::string name = ShortenName(Printable(first.key.texts[0]), 30);
   const double sum = sums::Ms(static_cast<double>(first.stats.sum));
-  AddSentence(Say("{} takes most of what the program marked: {:.3f} ms in {} ranges on {}", name,
-                  sum, first.stats.count, Counted(ranks.size(), "rank")),
+  AddSentence(Say("{} takes most of what the program marked: {:.3f} ms in {} on {}", name, sum,
+                  Counted(first.stats.count, "range"), Counted(ranks.size(), "rank")),
               report.lines);
   report.lines.emplace_back(std::string(
       Translated(device ? "mean ms on the device, by name" : "mean ms on the host, by name")));

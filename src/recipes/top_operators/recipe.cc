@@ -316,8 +316,8 @@ void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::siz
       each.Add({ranks[i].rank, &(part.*list)[row], part.steps}, i);
   }
   all.sheet.charts = {{.kind = Chart::Kind::kBars,
-                       .title = of_operators ? "Device time of the operators that take most"
-                                             : "Time of the kernels that take most",
+                       .title = of_operators ? Say("Device time of the operators that take most")
+                                             : Say("Time of the kernels that take most"),
                        .labels = {"name", "inputShapes"},
                        .values = {{"totalNs", Tint::kCompute}},
                        .measured = Measured::kNs}};

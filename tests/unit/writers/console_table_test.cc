@@ -20,14 +20,14 @@ TEST(FormatTable, CentresCellsAndTheTitle) {
             "+------+---------+\n");
 }
 
-TEST(FormatTable, CountsCharactersNotBytes) {
+TEST(FormatTable, CountsColumnsOfTheTerminal) {
   EXPECT_EQ(FormatTable({"T", {"ab", "abcd"}, {{"\xC3\xA4", "\xE6\xAD\xA5\xE9\xAA\xA4"}}}),
             "+-----------+\n"
             "|     T     |\n"
             "+----+------+\n"
             "| ab | abcd |\n"
             "+----+------+\n"
-            "| \xC3\xA4  |  \xE6\xAD\xA5\xE9\xAA\xA4  |\n"
+            "| \xC3\xA4  | \xE6\xAD\xA5\xE9\xAA\xA4 |\n"
             "+----+------+\n");
 }
 
