@@ -50,7 +50,9 @@ class ChartDrawer {
       : sheet_(sheet), chart_(chart), keys_(ColumnKeys(sheet)) {
     for (const std::string& label : chart.labels) Add(label, labels_);
     for (const ChartedColumn& value : chart.values) {
-      if (Add(value.name, columns_)) tints_.push_back(value.tint);
+      if (!Add(value.name, columns_)) continue;
+      tints_.push_back(value.tint);
+      words_.push_back(value.words);
     }
     if (!chart.across.empty()) Add(chart.across, across_);
     if (!chart.only_in.empty()) Add(chart.only_in, only_);
@@ -198,7 +200,7 @@ class ChartDrawer {
     const ChartUnit unit = UnitFor(largest, drawn);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       PageSeries& series = drawn.series.emplace_back();
-      series.name = WordsOf(columns_[i]);
+      series.name = words_[i].empty() ? WordsOf(columns_[i]) : std::string(Translated(words_[i]));
       series.tint = tints_[i];
       for (const Labelled& row : rows_) series.values.push_back(ValueOf(row, i) / unit.size);
     }
@@ -285,6 +287,7 @@ class ChartDrawer {
   const std::vector<std::string> keys_;
   std::vector<std::size_t> labels_, columns_, across_, only_;
   std::vector<Tint> tints_;
+  std::vector<std::string> words_;
   std::vector<Labelled> rows_;
 };
 

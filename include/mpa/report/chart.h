@@ -38,6 +38,7 @@ ChartUnit ChartUnitOf(Measured measured, double largest);
 struct ChartedColumn {
   std::string name;
   Tint tint{};
+  std::string words{};  ///< of the key; empty: those of the column's name
 };
 
 /// A drawing of the rows of a sheet, declared beside its columns. Pages and notebooks draw the

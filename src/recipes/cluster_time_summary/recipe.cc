@@ -247,15 +247,18 @@ void AddComparisonLines(const std::vector<StepPair>& pairs, ScreenLines& lines) 
 std::vector<ChartedColumn> ChartedParts(const std::vector<StepRow>& rows) {
   const bool knows_waits =
       std::ranges::all_of(rows, [](const StepRow& row) { return row.times[kWait].has_value(); });
-  std::vector<ChartedColumn> parts = {{kMetricsOfStep[kComputation].name, Tint::kCompute}};
+  const auto part = [](std::size_t metric, Tint tint) {
+    return ChartedColumn{kMetricsOfStep[metric].name, tint, kMetricsOfStep[metric].words};
+  };
+  std::vector<ChartedColumn> parts = {part(kComputation, Tint::kCompute)};
   if (knows_waits) {
-    parts.push_back({kMetricsOfStep[kWait].name, Tint::kWait});
-    parts.push_back({kMetricsOfStep[kTransmit].name, Tint::kTransfer});
+    parts.push_back(part(kWait, Tint::kWait));
+    parts.push_back(part(kTransmit, Tint::kTransfer));
   } else {
-    parts.push_back({kMetricsOfStep[kExposedCommunication].name, Tint::kUnsplit});
+    parts.push_back(part(kExposedCommunication, Tint::kUnsplit));
   }
-  parts.push_back({kMetricsOfStep[kExposedMemory].name, Tint::kCopy});
-  parts.push_back({kMetricsOfStep[kFree].name, Tint::kFree});
+  parts.push_back(part(kExposedMemory, Tint::kCopy));
+  parts.push_back(part(kFree, Tint::kFree));
   return parts;
 }
 

@@ -328,6 +328,14 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
     warm_up += group.warm_up;
   }
   if (steps == 0) return;
+  const PhaseGroup& longest =
+      *std::ranges::max_element(groups, {}, [](const PhaseGroup& group) { return group.sum; });
+  if (!longest.steps.empty()) {
+    AddSentence(Say("{} of {} takes most: {} a step (median); {}", longest.Phase(),
+                    SizeInWords(longest.batch), AmountText(Quantity::kTime, LengthAt(longest, 50)),
+                    PartsText(longest)),
+                report.lines);
+  }
   report.lines.push_back(
       Say("steps of the server: {} on {}{}", steps,
           Counted(static_cast<std::int64_t>(ranks.size()), "rank"),
