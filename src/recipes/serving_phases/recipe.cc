@@ -331,7 +331,7 @@ void AddLines(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report&
   const PhaseGroup& longest =
       *std::ranges::max_element(groups, {}, [](const PhaseGroup& group) { return group.sum; });
   if (!longest.steps.empty()) {
-    AddSentence(Say("{} of {} takes most: {} a step (median); {}", longest.Phase(),
+    AddSentence(Say("{} ({}) takes most: {} a step (median); {}", longest.Phase(),
                     SizeInWords(longest.batch), AmountText(Quantity::kTime, LengthAt(longest, 50)),
                     PartsText(longest)),
                 report.lines);
