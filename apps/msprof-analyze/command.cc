@@ -14,7 +14,6 @@
 #include <system_error>
 #include <utility>
 
-#include "choices.h"
 #include "mpa/base/error.h"
 #include "mpa/base/language.h"
 #include "mpa/base/log.h"
@@ -64,7 +63,7 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
   add("-l,--language", common->language,
       "Language of texts for people [default: that of LC_ALL, LC_MESSAGES or LANG]", "LANG",
       kCommon)
-      ->check(OneOf({"en", "cn"}));
+      ->check(CLI::IsMember({"en", "cn"}));
   add("--jobs", common->jobs, "Number of threads [default: one per CPU]", "N", kCommon)
       ->check(CLI::Range(1, 1024));
   return [common] {
