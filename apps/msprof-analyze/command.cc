@@ -63,7 +63,9 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
   add("-l,--language", common->language,
       "Language of texts for people [default: that of LC_ALL, LC_MESSAGES or LANG]", "LANG",
       kCommon)
-      ->check(CLI::IsMember({"en", "cn"}));
+      ->check([](const std::string& text) {
+        return IsOneOf(text, {"en", "cn"}) ? "" : Say("'{}' is unknown; give {}", text, "en or cn");
+      });
   add("--jobs", common->jobs, "Number of threads [default: one per CPU]", "N", kCommon)
       ->check(CLI::Range(1, 1024));
   return [common] {
