@@ -163,9 +163,11 @@ class WorkOfRanks {
     index_.Of(rank).gaps.ForEach(edge, [&](std::uint32_t i) {
       const SilentGap& gap = part.gaps[i];
       if (gap.dur != less || !IsOf(about_, TimeCategory::kGarbage)) return;
-      places_.Add(
-          rank, "host",
-          {.name = Say("no record of the host"), .start = gap.start, .dur = gap.dur, .time = gap.dur});
+      places_.Add(rank, "host",
+                  {.name = Translated("no record of the host"),
+                   .start = gap.start,
+                   .dur = gap.dur,
+                   .time = gap.dur});
     });
   }
 
