@@ -82,6 +82,7 @@ def pieces(text):
     return joined
 
 
+@cache
 def declaring(path):
     """The functions of a source that take a text, and how many arguments stand before it."""
     code = "".join(part if not is_literal else '""' for is_literal, part in pieces(path.read_text(encoding="utf-8")))
@@ -110,39 +111,47 @@ def of_options(text):
     return found
 
 
-def said(path):
-    """The texts that a source says or declares, and all its literals."""
-    if path.suffix == ".js":
-        texts = set(SAID_BY_SCRIPT.findall(path.read_text(encoding="utf-8")))
-        return texts, texts
-    texts, literals, calls = set(), set(), []  # calls: [arguments to skip, depth, form of the text]
-    taking = takers() | declaring(path)
-    call = re.compile(rf"(?<![\w.>])({'|'.join(taking)})(?:<(?:[^;<>()]|<[^;<>()]*>)*>)?\(")
-    for is_literal, part in pieces(path.read_text(encoding="utf-8")):
+def arguments(text, starts):
+    """(opened, number of the argument, literal) of each literal that stands right within a call. `starts`: positions of the
+    brackets of calls in a piece of code, and what each opened."""
+    calls = []  # [what was opened, argument, depth]
+    for is_literal, part in text:
         if is_literal:
-            literals.add(part)
-            if calls and calls[-1][:2] == [0, 0] and WORD.search(FIELD.sub("", part)) and not part.endswith("\\r\\n"):
-                text = part if calls[-1][2] == "{}" else calls[-1][2].format(part)
-                texts |= {text} - KEPT
+            if calls and calls[-1][2] == 0:
+                yield calls[-1][0], calls[-1][1], part
             continue
-        at = 0
-        starts = {match.end() - 1: taking[match[1]] for match in call.finditer(part)}
+        opened = starts(part)
         for at, sign in enumerate(part):
-            if at in starts:
-                calls.append([starts[at][0], 0, starts[at][1]])
+            if at in opened:
+                calls.append([opened[at], 0, 0])
             elif not calls:
                 continue
             elif sign in "([{":
-                calls[-1][1] += 1
-            elif sign in ")]}" and calls[-1][1] == 0:
+                calls[-1][2] += 1
+            elif sign in ")]}" and calls[-1][2] == 0:
                 calls.pop()
             elif sign in ")]}":
-                calls[-1][1] -= 1
-            elif sign == "," and calls[-1][1] == 0:
-                calls[-1][0] -= 1
-    whole = pieces(path.read_text(encoding="utf-8"))
-    texts |= of_options(path.read_text(encoding="utf-8")) | of_methods(path)
-    texts |= {f"{{}} more {noun}" for noun in re.findall(r'\.noun = "(\w+)"', path.read_text(encoding="utf-8"))}
+                calls[-1][2] -= 1
+            elif sign == "," and calls[-1][2] == 0:
+                calls[-1][1] += 1
+
+
+def said(path):
+    """The texts that a source says or declares, and all its literals."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".js":
+        texts = set(SAID_BY_SCRIPT.findall(source))
+        return texts, texts
+    whole = pieces(source)
+    literals = {part for is_literal, part in whole if is_literal}
+    texts = of_options(source) | of_methods(path, whole)
+    texts |= {f"{{}} more {noun}" for noun in re.findall(r'\.noun = "(\w+)"', source)}
+    taking = takers() | declaring(path)
+    call = re.compile(rf"(?<![\w.>])({'|'.join(taking)})(?:<(?:[^;<>()]|<[^;<>()]*>)*>)?\(")
+    starts = lambda part: {match.end() - 1: taking[match[1]] for match in call.finditer(part)}
+    for (skipped, form), argument, part in arguments(whole, starts):
+        if argument == skipped and WORD.search(FIELD.sub("", part)) and not part.endswith("\\r\\n"):
+            texts |= {part if form == "{}" else form.format(part)} - KEPT
     for (_, before), (is_literal, part) in zip(whole, whole[1:]):
         if is_literal and DECLARED.search(before) and WORD.search(part):
             texts |= {part} - KEPT
@@ -151,31 +160,16 @@ def said(path):
     return texts, literals | texts
 
 
-def of_methods(path):
+def of_methods(path, whole):
     """The texts of options and issues."""
-    found, calls = set(), []  # calls: [which argument, depth, those that are texts]
+    found = set()
     adds = ADDS if path.is_relative_to(ROOT / "apps") else {}
-    call = re.compile(rf"(?:(?<=[.>])(?P<method>{'|'.join(METHODS)})|(?<![\w.>])(?P<adds>{'|'.join(adds) or '-'}))\($")
-    for is_literal, part in pieces(path.read_text(encoding="utf-8")):
-        if is_literal:
-            if calls and calls[-1][1] == 0 and calls[-1][0] in calls[-1][2] and " " in part and WORD.search(part):
-                option = DEFAULT.fullmatch(part)
-                found |= set(option.groups()) if option and " " in option[2] else {option[1] if option else part}
-            continue
-        for at, sign in enumerate(part):
-            match = call.search(part, 0, at + 1) if sign == "(" else None
-            if match:
-                calls.append([0, 0, METHODS.get(match["method"]) or adds.get(match["adds"])])
-            elif not calls:
-                continue
-            elif sign in "([{":
-                calls[-1][1] += 1
-            elif sign in ")]}" and calls[-1][1] == 0:
-                calls.pop()
-            elif sign in ")]}":
-                calls[-1][1] -= 1
-            elif sign == "," and calls[-1][1] == 0:
-                calls[-1][0] += 1
+    call = re.compile(rf"(?:(?<=[.>])(?P<method>{'|'.join(METHODS)})|(?<![\w.>])(?P<adds>{'|'.join(adds) or '-'}))\(")
+    starts = lambda part: {match.end() - 1: METHODS.get(match["method"]) or adds.get(match["adds"]) for match in call.finditer(part)}
+    for are_texts, argument, part in arguments(whole, starts):
+        if argument in are_texts and " " in part and WORD.search(part):
+            option = DEFAULT.fullmatch(part)
+            found |= set(option.groups()) if option and " " in option[2] else {option[1] if option else part}
     return {text for text in found if not text.startswith("-")} - KEPT
 
 

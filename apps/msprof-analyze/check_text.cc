@@ -173,7 +173,7 @@ std::string MetadataText(const SettingValues& metadata) {
 
 std::string StepsText(const RankFacts& facts) {
   if (!facts.steps) return "";
-  if (facts.steps->empty()) return std::string(Translated("none marked"));
+  if (facts.steps->empty()) return Say("none marked");
   return fmt::format("{} ({})", facts.steps->size(), Ranges(*facts.steps));
 }
 

@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "command.h"
 #include "help.h"
-#include "mpa/base/error.h"
 #include "mpa/base/language.h"
 #include "mpa/base/text.h"
 
@@ -46,8 +43,7 @@ CLI::Validator OneOf(std::vector<std::string> values) {
   return CLI::Validator(
       [values = std::move(values)](const std::string& value) {
         const bool known = std::ranges::find(values, value) != values.end();
-        return known ? std::string()
-                     : Say("'{}' is unknown; give {}", value, Alternatives(values));
+        return known ? std::string() : Say("'{}' is unknown; give {}", value, Alternatives(values));
       },
       std::move(description));
 }
@@ -95,72 +91,6 @@ OptionValues ValuesOf(const CLI::Option& option) {
     return {Kind::kFiles, {types.begin() + 1, types.end()}};
   }
   return {types.front() == "DIR" ? Kind::kDirectories : Kind::kFree, {}};
-}
-
-namespace {
-
-std::vector<std::string> OptionNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-// A misspelt name, or the beginning of one.
-std::optional<std::string> Nearest(const std::string& name, const std::vector<std::string>& known) {
-  if (auto closest = Closest(name, known)) return closest;
-  constexpr std::size_t kMinLetters = 4;
-  const auto begun = std::ranges::find_if(known, [&](const std::string& candidate) {
-    return name.size() >= kMinLetters && candidate.starts_with(name);
-  });
-  return begun == known.end() ? std::nullopt : std::optional(*begun);
-}
-
-std::vector<std::string> Recipes() {
-  std::vector<std::string> recipes;
-  for (const std::string_view recipe : RecipeNames()) recipes.emplace_back(recipe);
-  return recipes;
-}
-
-}  // namespace
-
-void FailUnknownRecipe(const std::string& name) {
-  const auto nearest = Nearest(name, Recipes());
-  if (nearest)
-    Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; did you mean '{}'?", name, *nearest);
-  Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; 'msprof-analyze --help' lists them", name);
-}
-
-void FailUnknownCommand(const CLI::App& program, const std::string& name) {
-  const std::vector<std::string> commands = CommandNames(program);
-  const auto command = Nearest(name, commands);
-  const auto recipe = command ? std::nullopt : Nearest(name, Recipes());
-  if (recipe) {
-    Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean the recipe '-m {}'?", name,
-         *recipe);
-  }
-  if (command) {
-    Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean '{}'? Available: {}", name,
-         *command, fmt::join(commands, ", "));
-  }
-  Fail(ErrorKind::kUsage, "unknown command '{}'; available: {}", name, fmt::join(commands, ", "));
-}
-
-void FailUnknownOption(const CLI::App& command, const std::vector<std::string>& unknown) {
-  const std::string name = unknown.front().substr(0, unknown.front().find('='));
-  const auto nearest = Nearest(name, OptionNames(command));
-  if (nearest) Fail(ErrorKind::kUsage, "unknown option '{}'; did you mean '{}'?", name, *nearest);
-  Fail(ErrorKind::kUsage, "unknown option '{}'; see 'msprof-analyze {} --help'", name,
-       command.get_name());
-}
-
-std::vector<std::string> CommandNames(const CLI::App& program) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
 }
 
 }  // namespace mpa

@@ -39,19 +39,4 @@ struct OptionValues {
 /// By the option's type and validators. Of a type PATH, FILE or OUT are files, of DIR directories.
 OptionValues ValuesOf(const CLI::Option& option);
 
-// Errors (kUsage) about names that the program does not know, with the names that may be meant.
-
-/// `name` is not a recipe.
-[[noreturn]] void FailUnknownRecipe(const std::string& name);
-
-/// `name` is neither a command of `program` nor a path.
-[[noreturn]] void FailUnknownCommand(const CLI::App& program, const std::string& name);
-
-/// `unknown` are the options that `command` does not know.
-[[noreturn]] void FailUnknownOption(const CLI::App& command,
-                                    const std::vector<std::string>& unknown);
-
-/// "cluster", "compare", ...
-std::vector<std::string> CommandNames(const CLI::App& program);
-
 }  // namespace mpa

@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "choices.h"
 #include "mpa/base/error.h"
-#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/parallel.h"
@@ -63,9 +63,7 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
   add("-l,--language", common->language,
       "Language of texts for people [default: that of LC_ALL, LC_MESSAGES or LANG]", "LANG",
       kCommon)
-      ->check([](const std::string& text) {
-        return IsOneOf(text, {"en", "cn"}) ? "" : Say("'{}' is unknown; give {}", text, "en or cn");
-      });
+      ->check(OneOf({"en", "cn"}));
   add("--jobs", common->jobs, "Number of threads [default: one per CPU]", "N", kCommon)
       ->check(CLI::Range(1, 1024));
   return [common] {

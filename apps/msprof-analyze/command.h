@@ -86,7 +86,8 @@ bool IsOfRecipe(const CLI::Option& option, const Recipe& recipe);
 /// True for an option that may stand before the command: -v, -q.
 bool MayStandBeforeCommand(const std::string& word);
 
-/// --jobs, --language, -v, -q and --help, which every command has; applied by the function that is returned.
+/// --jobs, --language, -v, -q and --help, which every command has; applied by the function that is
+/// returned.
 std::function<void()> AddCommonOptions(CLI::App& command);
 
 /// --force and --raw, of the commands that read captures.

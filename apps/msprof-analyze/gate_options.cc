@@ -48,7 +48,7 @@ HelpPage::List MetricsOfGates() {
            {"comm_exposed>+5%&+200us", "both limits have to be exceeded"},
            {"peak_memory>+256MB", "the most memory that the allocators reserved"},
            {"op:MatMul*>+10%", "with a pattern: op:, kernel:, module:, api:"},
-           {std::string(Translated("other metrics")),
+           {Say("other metrics"),
             "e2e, computing, comm_total, lccl, copies, free; for a server prefill:time_per_token"
             " and decode:time_per_token"}}};
 }

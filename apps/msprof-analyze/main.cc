@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: finds the command, runs it, and turns what went wrong into one line and an exit
 // code.
-#include <fmt/args.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -11,7 +9,6 @@
 #include <new>
 #include <vector>
 
-#include "choices.h"
 #include "command.h"
 #include "completion.h"
 #include "help.h"
@@ -22,8 +19,10 @@
 #include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
+#include "mpa/base/reword.h"
 #include "mpa/base/text.h"
 #include "printing.h"
+#include "unknown_names.h"
 #include "version.h"
 
 namespace mpa {
@@ -141,24 +140,6 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
   if (!of_program) arguments.insert(arguments.begin(), "cluster");
 }
 
-// The values in a text that a form made: "a" and "1" of "a = 1" and "{} = {}"; none if another one
-// did.
-std::vector<std::string> ValuesIn(std::string_view text, std::string_view form) {
-  constexpr std::string_view kField = "{}";
-  std::vector<std::string> values;
-  for (std::size_t field = form.find(kField);; field = form.find(kField)) {
-    if (!text.starts_with(form.substr(0, field))) return {};
-    if (field == std::string_view::npos) return text == form ? values : std::vector<std::string>();
-    text.remove_prefix(field);
-    form.remove_prefix(field + kField.size());
-    const std::string_view next = form.substr(0, form.find(kField));
-    const std::size_t end = next.empty() ? text.size() : text.find(next);
-    if (end == std::string_view::npos) return {};
-    values.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-}
-
 // What CLI11 says, in the language of the process.
 std::string InOurWords(const std::string& message) {
   constexpr const char* kForms[] = {"Could not convert: {} = {}",
@@ -169,15 +150,7 @@ std::string InOurWords(const std::string& message) {
                                     "{}: At least {} required but received {}",
                                     "The value {} is not an allowed value for {}",
                                     "{} was given a disallowed flag override"};
-  for (const char* form : kForms) {
-    const std::vector<std::string> values = ValuesIn(message, form);
-    if (values.empty()) continue;
-    fmt::dynamic_format_arg_store<fmt::format_context> arguments;
-    for (const std::string& value : values) arguments.push_back(value);
-    const std::string_view said = Translated(form);
-    return fmt::vformat(fmt::string_view(said.data(), said.size()), arguments);
-  }
-  return message;
+  return Reworded(message, kForms);
 }
 
 // What CLI11 has to say, with the way out.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe_runs.h"
+#include "unknown_names.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "choices.h"
 #include "command.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"

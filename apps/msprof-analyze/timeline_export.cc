@@ -74,11 +74,9 @@ ExportedTimeline ExportTimeline(const TimelinePlan& plan, const TimelineExport& 
     Fail(ErrorKind::kInput,
          "nothing lies in that part of the captures; times count from the first step");
   }
-  document.facts = {
-      {"clock",
-       std::string(Translated("us since the first event, on the clock of the first rank"))},
-      {"left_out_slices", std::to_string(left_out)},
-      {"moved_slices", std::to_string(moved)}};
+  document.facts = {{"clock", Say("us since the first event, on the clock of the first rank")},
+                    {"left_out_slices", std::to_string(left_out)},
+                    {"moved_slices", std::to_string(moved)}};
   if (plan.focus) document.facts.emplace_back("finding", plan.focus->key);
   if (!plan.notes.empty())
     document.facts.emplace_back("clocks", fmt::format("{}", fmt::join(plan.notes, "; ")));

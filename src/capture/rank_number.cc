@@ -148,7 +148,7 @@ Claims ClaimsOf(const RankInput& input) {
   }
   // That of a file which cannot be read says less than the name of the database.
   if (claims.empty() && input.host_rank)
-    claims.push_back({std::string(Translated("the name of profiler_info")), *input.host_rank});
+    claims.push_back({Say("the name of profiler_info"), *input.host_rank});
   // A single file in a folder of arbitrary files has no related files there.
   const fs::path folder = CaptureDirectory(input.path);
   if (!IsKineto(input.kind) && (IsDirectory(input.path) || folder != input.path.parent_path())) {
@@ -172,8 +172,7 @@ Claims ClaimsOf(const RankInput& input) {
 std::string ConflictIn(const RankInput& input, const Claims& claims) {
   std::string others;
   for (const Claim& claim : claims) {
-    if (claim.rank != claims.front().rank)
-      others += Say(", {} rank {}", claim.source, claim.rank);
+    if (claim.rank != claims.front().rank) others += Say(", {} rank {}", claim.source, claim.rank);
   }
   if (others.empty()) return "";
   return Say("{}: {} says rank {}{}; {} is taken, correct the others", input.path.string(),
@@ -300,9 +299,9 @@ void NumberByGroup(std::span<RankInput> inputs) {
   }
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     unknown[i]->rank = numbers[i];
-    unknown[i]->rank_origin = Say(
-        "{}: rank {} is its number in the communication group {}; the capture names no other",
-        unknown[i]->path.string(), numbers[i], Printable(group));
+    unknown[i]->rank_origin =
+        Say("{}: rank {} is its number in the communication group {}; the capture names no other",
+            unknown[i]->path.string(), numbers[i], Printable(group));
   }
 }
 

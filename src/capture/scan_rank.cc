@@ -165,9 +165,10 @@ ScannedRank ScanFile(const fs::path& path) {
     rank.kind = CaptureKind::kNpuText;
     CheckReadable(path);
     AddFile(rank, *table, path);
-    return {std::move(rank), std::string(Translated(""))};
+    return {std::move(rank), ""};
   }
-  if (const char* problem = ProblemOfKind(path)) return {std::move(rank), std::string(Translated(problem))};
+  if (const char* problem = ProblemOfKind(path))
+    return {std::move(rank), std::string(Translated(problem))};
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
     std::string problem = AddTrace(rank, path);
     return {std::move(rank), std::move(problem)};
@@ -175,14 +176,13 @@ ScannedRank ScanFile(const fs::path& path) {
   if (IsProfilerDb(path)) {
     rank.kind = CaptureKind::kNpuDb;
     AddFile(rank, FileKind::kProfilerDb, path);
-    return {std::move(rank), std::string(Translated(""))};
+    return {std::move(rank), ""};
   }
   if (IsArchive(path)) return {std::move(rank), std::string(Translated(kArchiveProblem))};
-  return {
-      std::move(rank),
-      std::string(Translated("not a capture; give a trace (.json, .json.gz), a profiler database"
-      " (ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db, msprof_*.db)"
-      " or a capture directory"))};
+  return {std::move(rank), Say("not a capture; give a trace (.json, .json.gz), a profiler database"
+                               " (ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db,"
+                               " msmonitor*.db, msprof_*.db)"
+                               " or a capture directory")};
 }
 
 void ReadInfo(RankInput& rank) {
@@ -276,40 +276,39 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   rank.path = path;
   ReadInfo(rank);
   if (raw) {
-    if (AddRawData(rank)) return {std::move(rank), std::string(Translated(""))};
-    return {
-        std::move(rank),
-        std::string(Translated("no raw data (PROF_* and FRAMEWORK directories with records); give the directory that the"
-        " profiler wrote"))};
+    if (AddRawData(rank)) return {std::move(rank), ""};
+    return {std::move(rank), Say("no raw data (PROF_* and FRAMEWORK directories with records);"
+                                 " give the directory that the"
+                                 " profiler wrote")};
   }
   const fs::path output = path / kOutputDirectory;
   const bool has_output = IsDirectory(output);
   AddDatabases(rank, Entries(has_output ? output : path));
   if (rank.kind == CaptureKind::kNpuDb) {
     AddMetadata(rank, path);
-    return {std::move(rank), std::string(Translated(""))};
+    return {std::move(rank), ""};
   }
   AddTextFiles(rank, has_output ? output : path);
   if (rank.kind != CaptureKind::kNpuText && !has_output) AddMsprofOutput(path, rank);
   if (rank.kind == CaptureKind::kNpuText) {
     AddMetadata(rank, path);
-    return {std::move(rank), std::string(Translated(""))};
+    return {std::move(rank), ""};
   }
   std::vector<CaptureFile> tables = std::exchange(rank.files, {});
-  if (AddRawData(rank)) return {std::move(rank), std::string(Translated(""))};
+  if (AddRawData(rank)) return {std::move(rank), ""};
   rank.files = std::move(tables);
   if (AddTablesAlone(rank, has_output ? output : path)) {
     AddMetadata(rank, path);
-    return {std::move(rank), std::string(Translated(""))};
+    return {std::move(rank), ""};
   }
   if (path.filename().string().ends_with("_op_args")) {
     return {std::move(rank),
-            std::string(Translated("operators that record_op_args=True recorded for the tuning tool AOE, without any"
-            " time; give the *_ascend_pt directory of a run that was profiled"))};
+            Say("operators that record_op_args=True recorded for the tuning tool AOE, without any"
+                " time; give the *_ascend_pt directory of a run that was profiled")};
   }
   return {std::move(rank),
-          std::string(Translated("no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or"
-          " *_ascend_ms directory of one rank"))};
+          Say("no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or"
+              " *_ascend_ms directory of one rank")};
 }
 
 }  // namespace

@@ -79,16 +79,16 @@ std::string LongStepText(const LongStep& step, std::int32_t id, const std::strin
   const AmountScale scale(Quantity::kTime, std::max(std::abs(change), std::abs(step.of_all)));
   const std::string of_median =
       std::abs(median) * kUnchanged <= step.base_median
-          ? std::string(Translated("unchanged"))
+          ? Say("unchanged")
           : fmt::format("{} {}", scale.Signed(scale.Rounded(median)), scale.unit());
   const std::int32_t number = id >= 0 ? id : static_cast<std::int32_t>(step.position + 1);
   const std::string amount = scale.Signed(scale.Rounded(change));
   const std::string of_all = scale.Signed(scale.Rounded(step.of_all));
   const std::string text =
-      step.in_comparison ? Say("step {}: {} {} of {}; median {}", number, amount, scale.unit(),
-                               of_all, of_median)
-                         : Say("step {} of the base: {} {} of {}; median {}", number, amount,
-                               scale.unit(), of_all, of_median);
+      step.in_comparison
+          ? Say("step {}: {} {} of {}; median {}", number, amount, scale.unit(), of_all, of_median)
+          : Say("step {} of the base: {} {} of {}; median {}", number, amount, scale.unit(), of_all,
+                of_median);
   return cause.empty() ? text : Say("{} ({})", text, cause);
 }
 

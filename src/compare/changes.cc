@@ -106,7 +106,7 @@ SideAccount AccountSide(const RankTrace& trace, const RankAccount& account,
 
 std::string StepsText(std::size_t base, std::size_t comparison) {
   const auto text = [](std::size_t steps) -> std::string {
-    return steps == 0 ? std::string(Translated("all device work")) : Counted(steps, "step");
+    return steps == 0 ? Say("all device work") : Counted(steps, "step");
   };
   if (std::max(base, comparison) <= 1 || std::min(base, comparison) == 0) {
     return base == comparison ? (base == 1 ? "step" : text(base))
@@ -211,7 +211,7 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
   const std::vector<ChangeNode> changed = CategoriesOf(whole);
   const bool same =
       std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });
-  if (base.e2e == comparison.e2e && same) return {std::string(Translated("end to end: no change"))};
+  if (base.e2e == comparison.e2e && same) return {Say("end to end: no change")};
   report.drawings.push_back(ChangeChart(whole));
   const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   std::vector<std::string> lines;

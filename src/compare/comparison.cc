@@ -106,7 +106,7 @@ std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
   SummaryTable largest;
   largest.table.name = Say("The largest differences in {}", sheet->name);
   largest.table.columns = {
-      Column{.name = std::string(Translated("What changed")), .format = Format::kText, .width = 44},
+      Column{.name = Say("What changed"), .format = Format::kText, .width = 44},
       Column{.name = Say("Diff {}", unit), .format = Format::kDecimals3, .width = 14}};
   largest.table.columns[1].change = ChangeRole::kDifference;
   largest.table.least_change = sheet->least_change;

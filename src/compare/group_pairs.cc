@@ -115,7 +115,7 @@ std::string GroupMeaning(const OverallMetrics& side, const GroupTime& group) {
   constexpr std::size_t kMaxNameLength = 8, kAddressWidth = 17;  // longer names are addresses
   if (name.size() <= kMaxNameLength)
     return name.starts_with("group") ? name : Say("group {}", name);
-  if (side.groups.size() == 1) return std::string(Translated("the only group"));
+  if (side.groups.size() == 1) return Say("the only group");
   return Say("group {} ({})", number, ShortenMiddle(name, kAddressWidth));
 }
 

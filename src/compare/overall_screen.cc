@@ -116,7 +116,7 @@ void AddMemoryRows(const OverallMetrics& base, const OverallMetrics& comparison,
     rows.Add(sizes, Say("{} ({})", name, sizes.unit()), 0, value(base), value(comparison));
   };
   add(base.only_shared_allocators ? Say("Peak memory, {} only", fmt::join(base.allocators, ", "))
-                                  : std::string(Translated("Peak memory reserved")),
+                                  : Say("Peak memory reserved"),
       &OverallMetrics::peak_memory_bytes);
   add(Translated("Peak memory of process"), &OverallMetrics::process_memory_bytes);
 }

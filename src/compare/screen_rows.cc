@@ -29,8 +29,8 @@ std::string RightAligned(const std::string& text, std::size_t width) {
 
 std::string DiffPercent(std::int64_t base, std::int64_t comparison) {
   if (base == comparison) return "0.0";
-  if (base == 0) return std::string(Translated("new"));
-  return comparison == 0 ? std::string(Translated("gone")) : GrowthText(base, comparison);
+  if (base == 0) return Say("new");
+  return comparison == 0 ? Say("gone") : GrowthText(base, comparison);
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
     if (first.shapes.empty() || run.shapes.empty()) return;
     const double common = ShapesInCommon(first.shapes, run.shapes);
     if (common < kMaxAlike) {
-      add("shapes", std::string(Translated("100 % of the kernels")),
+      add("shapes", Say("100 % of the kernels"),
           Say("{:.0f} % with the same type and shapes", 100 * common));
     }
   };

@@ -113,14 +113,14 @@ std::string PatternHint(const Metric& metric, const std::vector<RunSummary>& run
           such_as(longest(&Breakdown::operators), "aten::mm"));
     case MetricKind::kKernel:
       return Say("; kernel: matches names of kernels ({}); op: matches their types ({})",
-                         such_as(longest(&Breakdown::kernels), "aclnnMatmul_MatMulV2"),
-                         such_as(longest(&Breakdown::op_types), "MatMulV2"));
+                 such_as(longest(&Breakdown::kernels), "aclnnMatmul_MatMulV2"),
+                 such_as(longest(&Breakdown::op_types), "MatMulV2"));
     case MetricKind::kModule:
       return Say("; module: matches names of modules ({})",
-                         such_as(longest(&Breakdown::modules), "Linear_0"));
+                 such_as(longest(&Breakdown::modules), "Linear_0"));
     case MetricKind::kApi:
       return Say("; api: matches the framework's operators ({})",
-                         such_as(longest(&Breakdown::apis), "aten::mm"));
+                 such_as(longest(&Breakdown::apis), "aten::mm"));
     default:
       return "";
   }
@@ -153,10 +153,10 @@ class Judging {
     GateMetric judged = Decide(rule, FloorsOf(rule, base, from_medians), base, comparison);
     if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
         !HasSamples(base_, metric)) {
-      judged.reason = Say(
-          "{}; a baseline has only the patterns that it was saved with (--fail_on with"
-          " --save_baseline)",
-          judged.reason);
+      judged.reason =
+          Say("{}; a baseline has only the patterns that it was saved with (--fail_on with"
+              " --save_baseline)",
+              judged.reason);
     } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
                (metric.kind == MetricKind::kFree || metric.kind == MetricKind::kCopies)) {
       judged.reason =
@@ -174,10 +174,9 @@ class Judging {
           Translated("the captures have no step markers; profile with step(), or judge e2e");
     } else if (judged.verdict == GateVerdict::kInconclusive && IsPhase(metric.kind) &&
                AllEmpty(base)) {
-      judged.reason =
-          Translated(paired.alone.empty()
-                         ? "no step of a server was found; let the server name its steps"
-                         : "no step size is on both sides");
+      judged.reason = Translated(
+          paired.alone.empty() ? "no step of a server was found; let the server name its steps"
+                               : "no step size is on both sides");
     } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
                AllZero(base) && AllZero(comparison)) {
       judged.verdict = GateVerdict::kInconclusive;
@@ -213,8 +212,8 @@ class Judging {
       for (const RunSummary& run : *runs) {
         if (first.empty() || of(run).empty() || of(run) == first) continue;
         judged.verdict = GateVerdict::kInconclusive;
-        judged.reason = Say("the captures have records of different allocators ({} / {})",
-                                    first, of(run));
+        judged.reason =
+            Say("the captures have records of different allocators ({} / {})", first, of(run));
       }
     }
   }
@@ -319,8 +318,8 @@ std::string GrowthRemark(const GateMetric& growth) {
   if (!growth.IsMeasured() || std::abs(growth.Change()) < kLeast) return "";
   const AmountScale scale(Quantity::kBytes, std::max(growth.base, growth.comparison));
   return Say("memory grows by {} {} a step (baseline {})",
-                     scale.Text(scale.Rounded(growth.comparison)), scale.unit(),
-                     scale.Text(scale.Rounded(growth.base)));
+             scale.Text(scale.Rounded(growth.comparison)), scale.unit(),
+             scale.Text(scale.Rounded(growth.base)));
 }
 
 // Adds metrics without a rule, each with a remark; they decide nothing.
@@ -416,7 +415,7 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
 }
 
 std::string WhyBaselineStays(const GateReport& report) {
-  if (report.verdict != GateVerdict::kImproved) return std::string(Translated("nothing improved beyond noise"));
+  if (report.verdict != GateVerdict::kImproved) return Say("nothing improved beyond noise");
   const GateMetric* lucky = nullptr;
   bool improved = false;
   for (const GateMetric& metric : report.metrics) {

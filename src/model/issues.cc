@@ -31,7 +31,7 @@ bool Issues::Breaks(Promise promise) const {
 }
 
 std::string Issues::Line(std::string_view what, const Entry& entry) {
-  // Kept in English where it has no values: promises are told apart by it.
+  // Kept in English where it has no values, because promises are distinguished by it.
   const std::string_view text = Translated(what), place = Translated(entry.first_place);
   return entry.count == 1 ? Say("{} ({})", text, place)
                           : Say("{}, {} times (first: {})", text, entry.count, place);

@@ -82,7 +82,7 @@ Verdict JudgeUnread(const AnalyzerCheck& check, const RankFacts& facts) {
   if (dependence.on.empty()) return verdict;
   verdict.ability = dependence.always_runs ? Ability::kRunsWithLess : Ability::kMayRun;
   verdict.lacks.push_back(
-      {Say("only the events tell of {}", fmt::join(dependence.on, ", ")), kTrialTells});
+      {Say("only the events show {}", fmt::join(dependence.on, ", ")), kTrialTells});
   return verdict;
 }
 

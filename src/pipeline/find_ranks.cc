@@ -43,7 +43,7 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
              rank_text, shown(kept),
              how == ToldApart::kByDirectory && group.name != kHere
                  ? Say("analyse it with -d {}", shown(group))
-                 : std::string(Translated("give each a directory of its own")));
+                 : Say("give each a directory of its own"));
 }
 
 // Several captures of one rank that are not known to be of different jobs: one note for each.

@@ -224,8 +224,7 @@ class SetReader {
     if (is.recipe != wanted.recipe) fail(Say("it is of {}", Printable(is.recipe)));
     if (is.rank != wanted.rank) fail(Say("it is of rank {}", RankName(is.rank)));
     if (is.capture != wanted.capture) fail(Say("it is of the capture {}", Printable(is.capture)));
-    if (is.arguments != wanted.arguments)
-      fail(std::string(Translated("it was made with other options")));
+    if (is.arguments != wanted.arguments) fail(Say("it was made with other options"));
     if (is.state != wanted.state) {
       Fail(ErrorKind::kCorrupt,
            "of an earlier run or another job: the files of its capture have changed");

@@ -34,8 +34,7 @@ std::string AddedRows(const std::vector<std::size_t>& before, const RankTrace& t
     const std::size_t old = before[table++];
     if (RowsIn(rows) > old) AddRows(info.name, RowsIn(rows) - old, text);
   });
-  return text.empty() ? std::string(Translated("no rows of its own, details for other tables"))
-                      : text;
+  return text.empty() ? Say("no rows of its own, details for other tables") : text;
 }
 
 std::string SessionRows(const raw::Session& session) {
@@ -57,7 +56,7 @@ std::string SessionRows(const raw::Session& session) {
   add("device_memory", session.device_memory);
   add("module_memory", session.module_memory);
   add("marks", session.marks);
-  return text.empty() ? std::string(Translated("no rows")) : text;
+  return text.empty() ? Say("no rows") : text;
 }
 
 }  // namespace mpa

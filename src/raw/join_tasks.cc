@@ -80,14 +80,12 @@ void PartnerCount::Tell(const HostSide& host, const DeviceLog& log, Issues& issu
   const bool wrapped =
       std::ranges::any_of(host.tasks, [](const HostTask& task) { return task.batch > 0; });
   const bool lacks_flips = wrapped && !log.has_flips;
-  issues.Count(
-      Say("{} of {} tasks of device_{} have no launch on the host, kernels among them are"
-          " left out: {} would tell; copy the capture again",
-          lost, tasks_, device_.id,
-          lacks_flips
-              ? fmt::format("device_{}/ts_track.data", device_.id)
-              : std::string(Translated("host/task_track, or host/context_id_info for groups,"))),
-      lacks_flips ? "their ids wrapped" : "no record with their stream and id");
+  issues.Count(Say("{} of {} tasks of device_{} have no launch on the host, kernels among them are"
+                   " left out: {} would tell; copy the capture again",
+                   lost, tasks_, device_.id,
+                   lacks_flips ? fmt::format("device_{}/ts_track.data", device_.id)
+                               : Say("host/task_track, or host/context_id_info for groups,")),
+               lacks_flips ? "their ids wrapped" : "no record with their stream and id");
 }
 
 // Joins what ran on the device with what the host launched: by stream, batch and task id.

@@ -275,7 +275,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
       !database.HasTable("COMMUNICATION_OP")) {
     Fail(ErrorKind::kInput,
          "{}: none of the tables TASK, COMMUNICATION_OP and PYTORCH_API is in the database; it is"
-         " no profiler database, or its export broke off",
+         " not a profiler database, or its export broke off",
          file.path.string());
   }
   constexpr Tables kOfHost = Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls |

@@ -71,7 +71,7 @@ void DurationSample::Check() const {
     sum += static_cast<long double>(value) * static_cast<long double>(times);
   }
   if (!holds || sum > static_cast<long double>(kLargestSum))
-    Fail(ErrorKind::kCorrupt, "the part holds durations that are none");
+    Fail(ErrorKind::kCorrupt, "the part holds invalid durations");
 }
 
 DurationStats StatsOf(const DurationSample& sample) {

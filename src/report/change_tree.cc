@@ -128,8 +128,7 @@ std::string CountText(const ChangeNode& node) {
 
 std::string DetailOf(const ChangeNode& node) {
   if (node.kind == "kernel" && node.base_count + node.comparison_count > 0) return CountText(node);
-  return node.base == 0 && node.comparison > 0 ? std::string(Translated("new"))
-                                               : GrowthOf(node.base, node.comparison);
+  return node.base == 0 && node.comparison > 0 ? Say("new") : GrowthOf(node.base, node.comparison);
 }
 
 class Summary {
@@ -182,7 +181,7 @@ class Summary {
            smaller == 1 ? Say("in 1 smaller change") : Say("in {} smaller changes", smaller), "",
            ""});
     } else if (sum != 0) {  // they are all shown
-      lines_.push_back({level, sum, std::string(Translated("by rounding")), "", ""});
+      lines_.push_back({level, sum, Say("by rounding"), "", ""});
     }
   }
 
@@ -194,10 +193,10 @@ class Summary {
       return;
     }
     const bool spread = !Explain(names, part.Change()) && IsSpread(part, names);
-    lines_.push_back({level, rounded,
-                      spread ? ShownName(part) + " " + SpreadText(part, names.changed)
-                             : ShownName(part),
-                      DetailOf(part), ""});
+    lines_.push_back(
+        {level, rounded,
+         spread ? ShownName(part) + " " + SpreadText(part, names.changed) : ShownName(part),
+         DetailOf(part), ""});
     if (explained && !part.children.empty()) Add(part, rounded, level + 1);
   }
 
@@ -297,7 +296,7 @@ std::string GrowthText(TimeNs base, TimeNs comparison) {
 
 std::string GrowthOf(TimeNs base, TimeNs comparison) {
   if (base <= 0) return "";
-  return comparison == 0 ? std::string(Translated("gone")) : GrowthText(base, comparison) + " %";
+  return comparison == 0 ? Say("gone") : GrowthText(base, comparison) + " %";
 }
 
 std::vector<ChangeLine> SummariseChange(const ChangeNode& whole, const AmountScale& scale) {
@@ -362,7 +361,7 @@ std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std:
       add(amount, name_of(causes[i]));
       rest -= amount;
     }
-    if (with_rest && std::abs(rest) >= least_rest) add(rest, std::string(Translated("other")));
+    if (with_rest && std::abs(rest) >= least_rest) add(rest, Say("other"));
     return text;
   };
   constexpr std::size_t kWidths[] = {kMaxNameLength, 32, 24, 20, 16};

@@ -118,23 +118,23 @@ PageChart ChangeChart(const ChangeNode& whole) {
       .kind = PageChart::Kind::kWaterfall,
       .title = Say("What changed, {}: from the base to the comparison", Translated(whole.name)),
       .unit = "ms",
-      .label = std::string(Translated("part"))};
-  PageSeries changes{.name = std::string(Translated("time"))};
+      .label = Say("part")};
+  PageSeries changes{.name = Say("time")};
   const auto add = [&](std::string label, TimeNs time) {
     chart.labels.push_back(std::move(label));
     changes.values.push_back(InMs(time));
   };
   std::vector<ChangeNode> categories = CategoriesOf(whole);
   std::erase_if(categories, [](const ChangeNode& category) { return category.Change() == 0; });
-  add(std::string(Translated("base")), whole.base);
+  add(Say("base"), whole.base);
   TimeNs left = whole.Change();
   for (std::size_t i = 0; i < std::min(categories.size(), kMaxChanges); ++i) {
     if (categories[i].kind == kRemainder) continue;
     add(std::string(Translated(categories[i].name)), categories[i].Change());
     left -= categories[i].Change();
   }
-  if (left != 0) add(std::string(Translated("everything else")), left);
-  add(std::string(Translated("comparison")), whole.comparison);
+  if (left != 0) add(Say("everything else"), left);
+  add(Say("comparison"), whole.comparison);
   chart.series.push_back(std::move(changes));
   return chart;
 }
@@ -154,14 +154,12 @@ std::optional<double> PercentOf(const std::string& limit) {
 
 PageChart RunsChart(const GateReport& gate) {
   PageChart chart{.kind = PageChart::Kind::kDots,
-                  .title = std::string(
-                      Translated("The runs of each metric, in percent of the base's median")),
+                  .title = Say("The runs of each metric, in percent of the base's median"),
                   .unit = "%",
-                  .label = std::string(Translated("metric")),
-                  .limit = std::string(Translated("the limit is")),
-                  .band = std::string(Translated("noise of the runs"))};
-  PageSeries base{.name = std::string(Translated("base")), .tint = Tint::kBase},
-      comparison{.name = std::string(Translated("comparison"))};
+                  .label = Say("metric"),
+                  .limit = Say("the limit is"),
+                  .band = Say("noise of the runs")};
+  PageSeries base{.name = Say("base"), .tint = Tint::kBase}, comparison{.name = Say("comparison")};
   for (const GateMetric& metric : gate.metrics) {
     if (metric.base <= 0 || metric.comparison_runs.empty()) continue;
     const auto whole = static_cast<double>(metric.base);

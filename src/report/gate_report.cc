@@ -44,8 +44,8 @@ const GateMetric* GateReport::Leading() const {
 }
 
 std::string WarmupText(const GateWarmup& warmup) {
-  const std::string steps = warmup.steps == 1 ? std::string(Translated("first step"))
-                                              : Say("first {} steps", warmup.steps);
+  const std::string steps =
+      warmup.steps == 1 ? Say("first step") : Say("first {} steps", warmup.steps);
   const std::string text =
       Say("{} left out as warm-up: {:.2f} times the later ones in the base, {:.2f} times in the"
           " comparison",

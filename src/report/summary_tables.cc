@@ -38,8 +38,7 @@ void AddRow(const ChangeNode& part, const ChangeNode& whole, Sheet& table) {
   };
   Row row{{std::string(Translated(part.name)), InMs(part.base), InMs(part.comparison),
            InMs(part.Change())}};
-  row.cells.push_back(part.base == 0 && part.comparison > 0
-                          ? Cell(std::string(Translated("new")))
+  row.cells.push_back(part.base == 0 && part.comparison > 0 ? Cell(Say("new"))
                                                             : share(part.Change(), part.base));
   row.cells.push_back(share(part.Change(), whole.base));
   table.rows.push_back(std::move(row));
@@ -106,9 +105,8 @@ std::optional<RowPlace> PlaceInChangeSheet(const ChangeNode& whole, const Change
 
 SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
                                  const PlaceOfChange& place_of) {
-  SummaryTable largest{.table =
-                           EmptyTable(Say("The largest changes, {}", Translated(whole.name)),
-                                                "What changed", share)};
+  SummaryTable largest{.table = EmptyTable(Say("The largest changes, {}", Translated(whole.name)),
+                                           "What changed", share)};
   for (const ChangeNode& category : CategoriesOf(whole)) {
     if (largest.table.rows.size() == kMaxSummaryRows) break;
     if (category.kind == kRemainder || category.is_noise || category.Change() == 0) continue;
@@ -122,8 +120,8 @@ SummaryTable LargestChangesTable(const ChangeNode& whole, const char* share,
 }
 
 SummaryTable PartsTable(const ChangeNode& whole, const PlaceOfChange& place_of) {
-  SummaryTable parts{.table = EmptyTable(Say("The parts, {}", Translated(whole.name)), "Part",
-                                              "Of the step")};
+  SummaryTable parts{
+      .table = EmptyTable(Say("The parts, {}", Translated(whole.name)), "Part", "Of the step")};
   for (const ChangeNode& part : whole.children) {
     if (part.base == 0 && part.comparison == 0) continue;
     AddRow(part, whole, parts.table);

@@ -237,9 +237,8 @@ class SliceMaker {
   }
 
   std::uint32_t Stream(std::int64_t stream) {
-    return Track(TrackKind::kStream, stream, [&] {
-      return stream < 0 ? std::string(Translated("kernels")) : fmt::format("stream {}", stream);
-    });
+    return Track(TrackKind::kStream, stream,
+                 [&] { return stream < 0 ? Say("kernels") : fmt::format("stream {}", stream); });
   }
 
   Slice KernelSlice(std::size_t row) {
@@ -295,7 +294,7 @@ class SliceMaker {
   }
 
   std::string GroupName(std::int32_t group) const {
-    if (group < 0) return std::string(Translated("communication"));
+    if (group < 0) return Say("communication");
     const auto row = static_cast<std::size_t>(group);
     const CommGroups& groups = trace_.comm_groups;
     const std::string_view of_job = trace_.strings.View(groups.process_group[row]);

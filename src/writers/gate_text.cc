@@ -101,8 +101,8 @@ void AddParts(const std::string& title, const std::vector<ChangeNode>& parts,
     if (const std::int64_t rounded = scale.Rounded(std::exchange(folded, 0)); rounded != 0) {
       const std::string_view form =
           count == 1 ? "  {:>10} {} in {} smaller change" : "  {:>10} {} in {} smaller changes";
-      lines.push_back(fmt::format(fmt::runtime(Translated(form)), scale.Signed(rounded),
-                                  scale.unit(), count));
+      lines.push_back(
+          fmt::format(fmt::runtime(Translated(form)), scale.Signed(rounded), scale.unit(), count));
     }
     count = 0;
   };
@@ -151,26 +151,24 @@ std::vector<std::string> FormatGateText(const GateReport& report, bool brief, st
   if (!report.hint.empty()) lines.push_back(report.hint);
   for (const GateMismatch& mismatch : report.mismatches) {
     if (!mismatch.allowed) continue;
-    lines.push_back(Say("allowed to differ: {} ({} / {})", mismatch.field, mismatch.base,
-                        mismatch.comparison));
+    lines.push_back(
+        Say("allowed to differ: {} ({} / {})", mismatch.field, mismatch.base, mismatch.comparison));
   }
   AddMetrics(report, lines);
   if (std::string settings = SettingsLine(report.settings); !settings.empty())
     lines.push_back(std::move(settings));
   const bool of_job = !report.causes.children.empty();
-  AddChange(report.causes, std::string(Translated("what changed it, over all ranks:")), width,
-            lines);
+  AddChange(report.causes, Say("what changed it, over all ranks:"), width, lines);
   const std::string_view name = Translated(report.change.name);
   AddChange(report.change,
             of_job ? Say("what the difference of {} is made of on the rank that decides:", name)
                    : Say("what the difference of {} is made of:", name),
             width, lines);
-  AddParts(std::string(Translated("on the host while free time grew:")), report.host_calls, lines);
+  AddParts(Say("on the host while free time grew:"), report.host_calls, lines);
   // The device time explains no other quantity.
   if (const GateMetric* leading = report.Leading();
       leading != nullptr && leading->quantity == Quantity::kTime) {
-    AddParts(std::string(Translated("device time by operator that launched it:")),
-             report.operators, lines);
+    AddParts(Say("device time by operator that launched it:"), report.operators, lines);
   }
   AddNames(Translated("only in the comparison"), report.added, lines);
   AddNames(Translated("only in the base"), report.removed, lines);

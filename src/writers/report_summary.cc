@@ -63,7 +63,7 @@ class KeyNumbers {
       return;
     }
     for (StatedNumber number : stated) {
-      // The column of the least values is no column of minutes.
+      // In these headings "min" is the smallest value, not minutes.
       if (number.name == kLeast && number.unit == kLeast) number.unit = OtherUnit(stated, kLeast);
       if (number.unit.empty()) continue;
       const std::string name = text.substr(0, end_of_name);

@@ -73,7 +73,7 @@ class TextChart {
     decimals_ = whole || largest_ >= 1000 ? 0 : largest_ >= 100 ? 1 : largest_ >= 10 ? 2 : 3;
   }
 
-  // Empty where all bars are alike or there is none.
+  // Empty where fewer than two bars fit, or none is longer than 0.
   std::vector<std::string> Draw() const {
     if (shown_ < std::min(kLeastLabels, labels_.size()) || shown_ < 2 || largest_ <= 0) return {};
     std::string title(Translated(chart_.title));

@@ -204,7 +204,7 @@ class SummarySheet {
 
   void WriteCaveats() {
     if (summary_.caveats.empty()) return;
-    Text(row_++, 0, std::string(Translated("Notes")), Words(12, true));
+    Text(row_++, 0, Say("Notes"), Words(12, true));
     lxw_format* wrapped = Words(kFontSize, false, true);
     for (const std::string& caveat : summary_.caveats) Paragraph(caveat, kFontSize, wrapped);
   }

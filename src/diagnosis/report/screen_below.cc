@@ -52,7 +52,7 @@ class ScreenBelow {
   // activation (0.175 ms); 1 more": in one line more, if that holds the first.
   std::vector<std::string> WithFusions(const std::string& before,
                                        const std::vector<std::string>& fusions) const {
-    std::string text = before.empty() ? "" : before + std::string(Translated("; "));
+    std::string text = before.empty() ? "" : before + Say("; ");
     text += Say("fusions: {} of {} known patterns, too short for a finding: ", fusions.size(),
                 diagnosis_.known_fusions);
     for (std::size_t i = 0; i < fusions.size(); ++i) {

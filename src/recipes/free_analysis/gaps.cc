@@ -11,6 +11,8 @@
 #include <span>
 
 #include "mpa/base/first_seen.h"
+#include "mpa/base/language.h"
+#include "mpa/base/reword.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/activities.h"
@@ -288,6 +290,25 @@ GapReason ReasonOf(const Gap& gap, std::string_view runtime) {
   reason.text =
       fmt::format("Abnormal {} layer: {}", runtime, LaunchText(*before.call, *behind.call));
   return reason;
+}
+
+std::string ReasonInWords(const std::string& reason) {
+  // As ReasonOf() writes them.
+  static constexpr const char* kForms[] = {
+      ToTranslate("Perhaps not idle: the first recorded work of a stream began long after its"
+                  " launch; earlier work was not recorded."),
+      ToTranslate("Skip free analysis due to no prev or next task."),
+      ToTranslate("Skip free analysis due to no {} dispatch time."),
+      ToTranslate("Host, no pytorch dispatch time: {}"),
+      ToTranslate("Idle Pytorch layer: no task dispatched in {} us"),
+      ToTranslate("Abnormal {} layer: {}"),
+      ToTranslate("long time between two node@launch {} us"),
+      ToTranslate("long node@launch {} us"),
+      ToTranslate("Device task running: {}, max remaining free {} us"),
+      ToTranslate("Device task running: {}."),
+      ToTranslate("{} {} tasks, {}"),
+      ToTranslate("{} {} tasks")};
+  return Reworded(reason, kForms);
 }
 
 namespace {

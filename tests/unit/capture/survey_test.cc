@@ -421,10 +421,10 @@ TEST_F(SurveyTest, NamesWhatOnlyTheEventsTell) {
   };
   const Verdict hidden = overall(op);
   EXPECT_EQ(hidden.ability, Ability::kMayRun);
-  EXPECT_TRUE(Lacks(hidden, "only the events tell of device work"));
+  EXPECT_TRUE(Lacks(hidden, "only the events show device work"));
   const Verdict seen = overall(kernel);
   EXPECT_EQ(seen.ability, Ability::kRunsWithLess);
-  EXPECT_TRUE(Lacks(seen, "only the events tell of memory"));
+  EXPECT_TRUE(Lacks(seen, "only the events show memory"));
 }
 
 TEST_F(SurveyTest, AnEmptyListOfCollectivesIsNone) {
