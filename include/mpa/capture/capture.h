@@ -98,6 +98,12 @@ enum class FileKind {
   kProfilerDb,        ///< ascend_pytorch_profiler*.db and its relatives
   kDeviceInfo,        ///< info.json.<N> of a device, in PROF_*/device_<N>; may be several
   kRawCapture,        ///< the directory that holds PROF_* and FRAMEWORK, or a PROF_* itself
+  kMemorySnapshot,    ///< of the framework's allocator, a pickle; may be several
+  kSchedulerTrace,    ///< of the operating system: ftrace, perf sched; may be several
+  kSystemCalls,       ///< CSV of the OSRT library; may be several
+  kLockTrace,         ///< log of gil_tracer
+  kHardwareTable,     ///< CSV of counters of memories and links; may be several
+  kServerTable,       ///< CSV or database of msServiceProfiler; may be several
   kGraphCapture,      ///< trace of torch.profiler of the capture of graphs; may be several
 };
 
@@ -120,6 +126,8 @@ enum class CaptureKind {
   kNpuDb,
   kNpuRaw,  ///< as the profiler left it: PROF_* and FRAMEWORK
   kGpu,
+  kSnapshot,   ///< snapshots of the framework's allocator alone
+  kServer,     ///< records of a server's requests alone
   kNpuKineto,  ///< of torch.profiler, in the form that traces of GPUs have
 };
 

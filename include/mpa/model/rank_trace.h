@@ -12,10 +12,15 @@
 #include "mpa/base/rank_sequence.h"
 #include "mpa/model/communication_summary.h"
 #include "mpa/model/device_tables.h"
+#include "mpa/model/hardware_counters.h"
 #include "mpa/model/host_tables.h"
 #include "mpa/model/issues.h"
+#include "mpa/model/memory_snapshot.h"
+#include "mpa/model/scheduler_tables.h"
+#include "mpa/model/server_tables.h"
 #include "mpa/model/step_tables.h"
 #include "mpa/model/string_pool.h"
+#include "mpa/model/system_calls.h"
 
 namespace mpa {
 
@@ -82,6 +87,11 @@ enum class Tables : std::uint64_t {
   kKernelLoads = 1ull << 30,    ///< of the kernels; needs these
   kOpStacks = 1ull << 31,       ///< call stacks of the host operators
   kNamedLaunches = 1ull << 32,
+  kMemorySnapshot = 1ull << 33,
+  kThreadStates = 1ull << 34,  ///< with the interrupts
+  kSystemCalls = 1ull << 35,   ///< with the locks
+  kCounters = 1ull << 36,      ///< with their samples
+  kServer = 1ull << 37,        ///< requests, batches, cache and transfers of a server
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -135,6 +145,19 @@ struct RankTables {
   Steps steps;
   ServingMarks serving_marks;
   StepTimes step_times;
+  MemorySegments memory_segments;
+  MemoryBlocks memory_blocks;
+  MemoryActions memory_actions;
+  ThreadStates thread_states;
+  Interrupts interrupts;
+  SystemCalls system_calls;
+  LockUses lock_uses;
+  Counters counters;
+  CounterSamples counter_samples;
+  ServerRequests server_requests;
+  ServerBatches server_batches;
+  ServerCache server_cache;
+  ServerTransfers server_transfers;
   /// In the order of the capture; its steps are names ("step5").
   std::vector<CommunicationStep> communication_summary;
 };
