@@ -87,6 +87,12 @@ StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) 
       return trace.queued_work.name[at];
     case PieceTable::kMstx:
       return trace.mstx.message[at];
+    case PieceTable::kSystemCalls:
+      return trace.system_calls.name[at];
+    case PieceTable::kLockUses: {
+      const StringId holder = trace.lock_uses.holder[at];
+      return holder == StringId::kEmpty ? trace.lock_uses.lock[at] : holder;
+    }
     default:
       return StringId::kEmpty;
   }
@@ -94,11 +100,20 @@ StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) 
 
 std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t row) {
   const std::string_view text = trace.strings.View(HostTextOf(trace, table, row));
-  return table == PieceTable::kPythonCalls ? WithoutAddresses(text) : std::string(text);
+  if (table == PieceTable::kPythonCalls) return WithoutAddresses(text);
+  if (table == PieceTable::kLockUses &&
+      trace.lock_uses.holder[static_cast<std::size_t>(row)] != StringId::kEmpty) {
+    const StringId lock = trace.lock_uses.lock[static_cast<std::size_t>(row)];
+    return fmt::format("{} held by {}", trace.strings.View(lock), text);
+  }
+  return std::string(text);
 }
 
 CallSites::CallSites(const RankTrace& trace, const HostClock& clock)
-    : trace_(trace), offset_(clock.offset), frames_(SpansOf(trace.python_calls)) {
+    : trace_(trace),
+      offset_(clock.offset),
+      threads_(trace.tracks),
+      frames_(SpansOf(trace.python_calls)) {
   const auto& stacks = trace.host_ops.stack;
   const bool has_any =
       std::ranges::any_of(stacks, [&](StringId stack) { return HasStack(trace, stack); });
@@ -119,6 +134,10 @@ std::int32_t CallSites::TrackOf(const Piece& piece) const {
       return trace_.host_calls.track[row];
     case PieceTable::kQueuedWork:
       return trace_.queued_work.queued_track[row];
+    case PieceTable::kSystemCalls:
+      return threads_.TrackOf(trace_.system_calls.process[row], trace_.system_calls.thread[row]);
+    case PieceTable::kLockUses:
+      return threads_.TrackOf(trace_.lock_uses.process[row], trace_.lock_uses.thread[row]);
     default:
       return -1;
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/measure/graph_replays.h"
+#include "mpa/measure/host_waits.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/nesting.h"
@@ -32,7 +33,9 @@ class RowNumbers {
                  {PieceTable::kQueuedWork, trace.queued_work.Size()},
                  {PieceTable::kHostCalls, trace.host_calls.Size()},
                  {PieceTable::kHostOps, trace.host_ops.Size()},
-                 {PieceTable::kMstx, trace.mstx.Size()}}} {}
+                 {PieceTable::kMstx, trace.mstx.Size()},
+                 {PieceTable::kSystemCalls, trace.system_calls.Size()},
+                 {PieceTable::kLockUses, trace.lock_uses.Size()}}} {}
 
   std::uint32_t Of(PieceTable table, std::size_t row) const {
     std::size_t number = row;
@@ -53,7 +56,7 @@ class RowNumbers {
   }
 
  private:
-  std::array<std::pair<PieceTable, std::size_t>, 5> blocks_;
+  std::array<std::pair<PieceTable, std::size_t>, 7> blocks_;
 };
 
 class TimelineBuilder {
@@ -76,6 +79,7 @@ class TimelineBuilder {
     std::ranges::stable_sort(blocking_, {}, &BlockingCall::end);
     AddHostOps();
     AddMarks();
+    AddWaits();
     return std::move(threads_);
   }
 
@@ -241,6 +245,15 @@ class TimelineBuilder {
       if (category == TimeCategory::kPython) continue;
       Add(marks.track[i], marks.start[i], marks.start[i] + marks.dur[i], category,
           PieceTable::kMstx, i);
+    }
+  }
+
+  // What an operator or a call of the runtime explains comes before them: a synchronisation waits
+  // in calls of the operating system.
+  void AddWaits() {
+    for (const HostWait& wait : FindHostWaits(trace_)) {
+      Add(wait.track, wait.begin, wait.end, wait.category, wait.table,
+          static_cast<std::size_t>(wait.row));
     }
   }
 

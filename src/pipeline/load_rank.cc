@@ -16,6 +16,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/host_waits.h"
 #include "mpa/measure/serving_steps.h"
 #include "mpa/model/earlier_work.h"
 #include "mpa/model/launches.h"
@@ -224,6 +225,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   CheckGroups(WorldSize(input, rank.trace), rank.trace);
   LinkByTime(rank.trace);
   FindEarlierWork(rank.trace);
+  CheckHostWaits(rank.trace);
+  FindLockHolders(rank.trace);
   ExplainGraphs(input, asked, rank);
   CheckPromises(request.wanted, rank.trace);
   if (Intersects(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);

@@ -37,7 +37,8 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
       {"calls", "trace_view.json", "host_calls", "CANN_API"},
       {"tasks", "trace_view.json", "comm_tasks", "COMMUNICATION_TASK_INFO"},
       {"collectives", "trace_view.json", "collectives", "COMMUNICATION_OP"},
-      {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"}};
+      {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"},
+      {"system_calls", "trace_view.json", "system_calls", "OSRT_API"}};
   const auto* found = std::ranges::find(kNames, table, &Names::table);
   if (found == std::end(kNames)) return {source, table};
   if (source == "database") return {source, found->in_database};
@@ -178,7 +179,7 @@ class WorkOfRanks {
     TimeNs rest = ShareOf(share.time, of_share);
     index_.Of(rank).places.ForEachOf(number, [&](const HostPlace& place) {
       const TimeNs time = ShareOf(place.time, of_share);
-      places_.Add(rank, share.category == TimeCategory::kGarbage ? "garbage" : "host",
+      places_.Add(rank, TableOf(share.category),
                   {.name = part.names[place.name],
                    .line = part.names[place.line],
                    .start = place.start,
@@ -188,6 +189,20 @@ class WorkOfRanks {
       rest -= time;
     });
     places_.AddRest(rank, std::max<TimeNs>(0, rest));
+  }
+
+  static std::string_view TableOf(TimeCategory category) {
+    switch (category) {
+      case TimeCategory::kGarbage:
+        return "garbage";
+      case TimeCategory::kGil:
+        return "lock_uses";
+      case TimeCategory::kLock:
+      case TimeCategory::kSystemCall:
+        return "system_calls";
+      default:
+        return "host";
+    }
   }
 
   // A call that waits for several streams is there once for each.
