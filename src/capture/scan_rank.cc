@@ -106,6 +106,10 @@ void AddDeviceInfos(RankInput& rank) {
 // Files of PyTorch that are not profiles; null for others.
 const char* ProblemOfKind(const fs::path& path) {
   const std::string name = path.filename().string();
+  if (IsLockTrace(path) || IsSystemCallTable(path)) {
+    return "calls or locks of a process, which are read beside a capture of it; give the capture"
+           " that they lie beside or in";
+  }
   if (name.ends_with(".pickle") || name.ends_with(".pkl")) {
     return "a memory snapshot of PyTorch, which is not read; open it at pytorch.org/memory_viz,"
            " and give a trace or a capture directory";
@@ -384,6 +388,7 @@ ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }
+  if (scanned.problem.empty()) AddHostWaitFiles(scanned.rank);
   return scanned;
 }
 

@@ -103,6 +103,15 @@ TraceLook LookAtTrace(const std::filesystem::path& path);
 /// kGraphCaptures beside its trace.
 void AddGraphCaptures(RankInput& rank, const std::filesystem::path& named);
 
+/// True for a table of MSOSRT, "msosrt_trace_4711_python3.csv"; for a log of gil_tracer, or what it
+/// makes of one, "GIL_4711_rank_0.json".
+bool IsSystemCallTable(const std::filesystem::path& path);
+bool IsLockTrace(const std::filesystem::path& path);
+
+/// Adds these files: all that are in the capture, and those beside it that are of a process that
+/// its name names.
+void AddHostWaitFiles(RankInput& rank);
+
 /// Throws Error (kInput) when graph captures were named that are not there.
 void CheckGraphCapture(const OpenOptions& options);
 

@@ -22,6 +22,8 @@ Reader AnalysisDb();
 Reader ProfilerMetadataJson();
 Reader DeviceInfoJson();
 Reader RawCapture();
+Reader SystemCallsCsv();
+Reader LockTrace();
 
 }  // namespace readers
 
@@ -32,7 +34,7 @@ const std::vector<Reader>& AllReaders() {
       readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(), readers::OpStatisticCsv(),
       readers::StepTraceTimeCsv(), readers::CommunicationJson(), readers::CommunicationMatrixJson(),
       readers::AnalysisDb(),       readers::RawCapture(),        readers::ProfilerMetadataJson(),
-      readers::DeviceInfoJson(),
+      readers::DeviceInfoJson(),   readers::SystemCallsCsv(),    readers::LockTrace(),
   };
   return all;
 }

@@ -313,6 +313,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kHostCalls, ReadHostCalls);
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
+  read(Tables::kSystemCalls, ReadSystemCalls);
   read(Tables::kJobInfo, ReadJobInfo);
   CheckPromisesOfTables(input);
   AddProgress(file.bytes);
@@ -328,7 +329,8 @@ Reader ProfilerDb() {
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
-              Tables::kGarbageCollections | Tables::kJobInfo | Tables::kListedKernels,
+              Tables::kGarbageCollections | Tables::kJobInfo | Tables::kListedKernels |
+              Tables::kSystemCalls,
           ReadProfilerDb};
 }
 

@@ -37,8 +37,7 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
       {"calls", "trace_view.json", "host_calls", "CANN_API"},
       {"tasks", "trace_view.json", "comm_tasks", "COMMUNICATION_TASK_INFO"},
       {"collectives", "trace_view.json", "collectives", "COMMUNICATION_OP"},
-      {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"},
-      {"system_calls", "trace_view.json", "system_calls", "OSRT_API"}};
+      {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"}};
   const auto* found = std::ranges::find(kNames, table, &Names::table);
   if (found == std::end(kNames)) return {source, table};
   if (source == "database") return {source, found->in_database};
