@@ -155,6 +155,7 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   CheckGraphCapture(options);
   ScannedRank scanned = ScanRank(resolved, options);
+  if (scanned.problem.empty()) AddHostWaitFilesBeside({&scanned.rank, 1});
   if (!scanned.problem.empty() && IsDirectory(resolved)) {
     Discovery found = Discover(resolved, options);
     if (found.ranks.size() == 1 && found.unusable.empty()) {
@@ -213,6 +214,7 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
   } else {
     DiscoverIn(resolved, options, found);
   }
+  AddHostWaitFilesBeside(found.ranks);
   return found;
 }
 

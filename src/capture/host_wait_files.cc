@@ -2,8 +2,12 @@
 // Records of calls into the operating system and of locks, which other tools than the profiler
 // leave in or beside a capture.
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/error.h"
@@ -30,12 +34,14 @@ std::string ProcessOf(const fs::path& path) {
   return name.substr(begin, name.find('_', begin) - begin);
 }
 
-// "node1_4711_20260101_ascend_pt", "node1_4711.1720000000.pt.trace.json".
-bool NamesProcess(const fs::path& capture, std::string_view process) {
+// "node1_4711_20260101_ascend_pt", "node1_4711.1720000000.pt.trace.json": the parts of a name, one
+// of which is the process.
+std::vector<std::string> PartsOf(const fs::path& capture) {
   std::string name = capture.filename().string();
   std::ranges::replace(name, '.', '_');
-  const std::vector<std::string_view> parts = Split(name, '_');
-  return std::ranges::find(parts, process) != parts.end();
+  std::vector<std::string> parts;
+  for (const std::string_view part : Split(name, '_')) parts.emplace_back(part);
+  return parts;
 }
 
 // The log itself says all that is in what was made of it.
@@ -64,32 +70,69 @@ bool IsLockTrace(const fs::path& path) {
   return end != std::string_view::npos && IsNumber(rest.substr(0, end));
 }
 
-void AddHostWaitFiles(RankInput& rank) {
-  const fs::path capture = CaptureDirectory(rank.path);
-  // A single file in a folder of arbitrary files has no related files there but by their names.
-  const bool is_alone = !IsDirectory(rank.path) && capture == rank.path.parent_path();
+namespace {
+
+bool IsWaitFile(const fs::path& path) { return IsSystemCallTable(path) || IsLockTrace(path); }
+
+// Empty for a directory that may not be read: the capture itself says so.
+std::vector<fs::path> WaitFilesIn(const fs::path& directory) {
   std::vector<fs::path> found;
-  const auto look = [&](const fs::path& directory, auto belongs) {
-    if (!IsDirectory(directory)) return;
-    try {
-      for (const fs::path& entry : Entries(directory)) {
-        if ((IsSystemCallTable(entry) || IsLockTrace(entry)) && belongs(entry))
-          found.push_back(entry);
-      }
-    } catch (const Error&) {
-      return;  // unreadable: the capture itself is not there
-    }
-  };
-  const fs::path& named = is_alone ? rank.path : capture;
-  look(named.parent_path(),
-       [&](const fs::path& file) { return NamesProcess(named, ProcessOf(file)); });
-  if (!is_alone) {
-    for (const fs::path& directory : {capture, capture / kOutputDirectory, capture / kMsprofOutput})
-      look(directory, [](const fs::path&) { return true; });
+  if (!IsDirectory(directory)) return found;
+  try {
+    found = Entries(directory);
+  } catch (const Error&) {
+    return {};
   }
-  DropConverted(found);
-  for (const fs::path& file : found)
+  std::erase_if(found, [](const fs::path& entry) { return !IsWaitFile(entry); });
+  return found;
+}
+
+void AddAll(std::vector<fs::path> files, RankInput& rank) {
+  DropConverted(files);
+  for (const fs::path& file : files)
     AddFile(rank, IsLockTrace(file) ? FileKind::kLockTrace : FileKind::kSystemCalls, file);
+}
+
+// A single file in a folder of arbitrary files, of which none is its own but by its name.
+bool IsAlone(const RankInput& rank) {
+  return !IsDirectory(rank.path) && CaptureDirectory(rank.path) == rank.path.parent_path();
+}
+
+}  // namespace
+
+void AddHostWaitFiles(RankInput& rank) {
+  if (IsAlone(rank)) return;
+  const fs::path capture = CaptureDirectory(rank.path);
+  std::vector<fs::path> found;
+  for (const fs::path& directory : {capture, capture / kOutputDirectory, capture / kMsprofOutput}) {
+    for (fs::path& file : WaitFilesIn(directory)) found.push_back(std::move(file));
+  }
+  AddAll(std::move(found), rank);
+}
+
+void AddHostWaitFilesBeside(std::span<RankInput> ranks) {
+  // A directory may hold thousands of captures.
+  std::map<fs::path, std::multimap<std::string, fs::path, std::less<>>> by_process;
+  for (RankInput& rank : ranks) {
+    const fs::path named = IsAlone(rank) ? rank.path : CaptureDirectory(rank.path);
+    const auto [beside, is_new] = by_process.try_emplace(named.parent_path());
+    if (is_new) {
+      for (const fs::path& file : WaitFilesIn(named.parent_path())) {
+        std::error_code error;
+        // A link may lead anywhere.
+        if (fs::is_symlink(file, error) || error) continue;
+        beside->second.emplace(ProcessOf(file), file);
+      }
+    }
+    std::vector<fs::path> found;
+    for (const std::string& part : PartsOf(named)) {
+      const auto [first, last] = beside->second.equal_range(part);
+      for (auto file = first; file != last; ++file) found.push_back(file->second);
+    }
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    AddAll(std::move(found), rank);
+  }
 }
 
 }  // namespace mpa

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,9 +109,10 @@ void AddGraphCaptures(RankInput& rank, const std::filesystem::path& named);
 bool IsSystemCallTable(const std::filesystem::path& path);
 bool IsLockTrace(const std::filesystem::path& path);
 
-/// Adds these files: all that are in the capture, and those beside it that are of a process that
-/// its name names.
+/// Adds those that are in the capture.
 void AddHostWaitFiles(RankInput& rank);
+/// Adds those beside captures that are of a process which the name of the capture names.
+void AddHostWaitFilesBeside(std::span<RankInput> ranks);
 
 /// Throws Error (kInput) when graph captures were named that are not there.
 void CheckGraphCapture(const OpenOptions& options);
