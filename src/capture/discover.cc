@@ -155,7 +155,6 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   CheckGraphCapture(options);
   ScannedRank scanned = ScanRank(resolved, options);
-  if (scanned.problem.empty()) AddHostWaitFilesBeside({&scanned.rank, 1});
   if (!scanned.problem.empty() && IsDirectory(resolved)) {
     Discovery found = Discover(resolved, options);
     if (found.ranks.size() == 1 && found.unusable.empty()) {
@@ -167,6 +166,7 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   }
   RankInput& rank = scanned.rank;
   if (!options.force) CheckFiles(rank);
+  AddHostWaitFilesBeside({&rank, 1});
   // What a trace of torch.profiler says of its rank may be at its end, and nobody asks for it here.
   if (!IsKineto(rank.kind)) NameRanks({&rank, 1});
   if (!rank.info_problem.empty()) {

@@ -89,6 +89,10 @@ std::vector<fs::path> WaitFilesIn(const fs::path& directory) {
 
 void AddAll(std::vector<fs::path> files, RankInput& rank) {
   DropConverted(files);
+  // Of a directory that holds one capture, and was looked at as such, they are known already.
+  std::erase_if(files, [&](const fs::path& file) {
+    return std::ranges::find(rank.files, file, &CaptureFile::path) != rank.files.end();
+  });
   for (const fs::path& file : files)
     AddFile(rank, IsLockTrace(file) ? FileKind::kLockTrace : FileKind::kSystemCalls, file);
 }

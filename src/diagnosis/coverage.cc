@@ -256,7 +256,9 @@ class FindingCoverage {
             .runs_graphs = Any([](const RankDiagnosis& part) {
               return std::ranges::any_of(part.graph.nodes,
                                          [](const GraphNode& node) { return node.graph >= 0; });
-            })};
+            }),
+            .system_calls = Any([](const RankDiagnosis& part) { return part.knows_system_calls; }),
+            .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; })};
   }
 
   template <typename Is>

@@ -62,6 +62,8 @@ class PartMaker {
     part_.trains = !part_.has_host_ops || HasHostOps(IsOfBackward) || HasKernelsOfGradients();
     part_.knows_garbage =
         !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
+    part_.knows_system_calls = !trace_.system_calls.Empty();
+    part_.knows_locks = !trace_.lock_uses.Empty();
     AddSteps();
     std::vector<HostStretch> stretches;
     part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);

@@ -26,6 +26,9 @@
   X(kHostGc)             \
   X(kHostMemory)         \
   X(kHostCheckpoint)     \
+  X(kHostSystemCall)     \
+  X(kHostLock)           \
+  X(kHostGil)            \
   X(kHostGraphMissed)    \
   X(kServeHost)          \
   X(kHostLaunchBlocking) \

@@ -204,12 +204,14 @@ struct RankDiagnosis {
   bool has_calls = true;      ///< of the runtime
   bool breaks_off = false;    ///< the end of the run is missing
   bool knows_garbage = true;  ///< collections are recorded, if there are any
-  bool has_stacks = true;     ///< of Python
-  bool has_shapes = false;    ///< operators of a GPU, whether or not one launched a kernel
-  bool has_host_ops = true;   ///< operators of the framework, or Python
-  bool is_compiled = false;   ///< it runs compiled functions or captured graphs
-  bool trains = true;         ///< a backward pass was captured; false: none, and operators were
-  bool is_outline = false;    ///< see OutlineOf()
+  /// Calls into the operating system, and the lock of Python's interpreter, were recorded.
+  bool knows_system_calls = false, knows_locks = false;
+  bool has_stacks = true;    ///< of Python
+  bool has_shapes = false;   ///< operators of a GPU, whether or not one launched a kernel
+  bool has_host_ops = true;  ///< operators of the framework, or Python
+  bool is_compiled = false;  ///< it runs compiled functions or captured graphs
+  bool trains = true;        ///< a backward pass was captured; false: none, and operators were
+  bool is_outline = false;   ///< see OutlineOf()
   std::vector<std::string> names;
   std::vector<StepPart> steps;
   EarlierTime earlier = {};  ///< before the first of them
