@@ -89,10 +89,8 @@ StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) 
       return trace.mstx.message[at];
     case PieceTable::kSystemCalls:
       return trace.system_calls.name[at];
-    case PieceTable::kLockUses: {
-      const StringId holder = trace.lock_uses.holder[at];
-      return holder == StringId::kEmpty ? trace.lock_uses.lock[at] : holder;
-    }
+    case PieceTable::kLockUses:
+      return trace.lock_uses.lock[at];
     default:
       return StringId::kEmpty;
   }
@@ -100,13 +98,7 @@ StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) 
 
 std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t row) {
   const std::string_view text = trace.strings.View(HostTextOf(trace, table, row));
-  if (table == PieceTable::kPythonCalls) return WithoutAddresses(text);
-  if (table == PieceTable::kLockUses &&
-      trace.lock_uses.holder[static_cast<std::size_t>(row)] != StringId::kEmpty) {
-    const StringId lock = trace.lock_uses.lock[static_cast<std::size_t>(row)];
-    return fmt::format("{} held by {}", trace.strings.View(lock), text);
-  }
-  return std::string(text);
+  return table == PieceTable::kPythonCalls ? WithoutAddresses(text) : std::string(text);
 }
 
 CallSites::CallSites(const RankTrace& trace, const HostClock& clock)

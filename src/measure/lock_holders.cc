@@ -86,18 +86,22 @@ class LockHolders {
 
 }  // namespace
 
-void FindLockHolders(RankTrace& trace) {
+void NameLockHolders(RankTrace& trace) {
   LockUses& locks = trace.lock_uses;
   if (locks.Empty()) return;
   std::vector<std::pair<std::size_t, std::string>> found;
   {
     const LockHolders holders(trace);
     for (std::size_t i = 0; i < locks.Size(); ++i) {
-      if (locks.is_held[i] == 0 && locks.dur[i] >= kLongGilWait)
-        found.emplace_back(i, holders.Of(i));
+      if (locks.is_held[i] != 0 || locks.dur[i] < kLongGilWait) continue;
+      if (std::string holder = holders.Of(i); !holder.empty())
+        found.emplace_back(i, std::move(holder));
     }
   }
-  for (const auto& [row, holder] : found) locks.holder[row] = trace.strings.Intern(holder);
+  for (const auto& [row, holder] : found) {
+    locks.lock[row] = trace.strings.Intern(
+        fmt::format("{} held by {}", trace.strings.View(locks.lock[row]), holder));
+  }
 }
 
 }  // namespace mpa

@@ -226,7 +226,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   LinkByTime(rank.trace);
   FindEarlierWork(rank.trace);
   CheckHostWaits(rank.trace);
-  FindLockHolders(rank.trace);
+  NameLockHolders(rank.trace);
   ExplainGraphs(input, asked, rank);
   CheckPromises(request.wanted, rank.trace);
   if (Intersects(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);

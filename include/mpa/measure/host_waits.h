@@ -57,7 +57,9 @@ std::vector<HostWait> FindHostWaits(const RankTrace& trace);
 /// of the capture, and none of them is kept. Needs the host's tables.
 void CheckHostWaits(RankTrace& trace);
 
-/// Sets LockUses::holder. Needs the host's tables, too.
-void FindLockHolders(RankTrace& trace);
+/// Names in LockUses::lock of long waits who held the lock meanwhile for the longest, and what that
+/// thread ran, where it is recorded: "GIL held by thread 4711, loader.py(31): decode". Needs the
+/// host's tables, too.
+void NameLockHolders(RankTrace& trace);
 
 }  // namespace mpa

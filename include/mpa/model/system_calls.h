@@ -31,9 +31,6 @@ struct LockUseFields {
   Of<std::int64_t> thread = Initially{-1};   ///< as of SystemCalls
   Of<StringId> lock{};                       ///< "GIL"
   Of<bool> is_held{};                        ///< else the thread waits for it
-  /// Of a wait: the thread that held it meanwhile for the longest, and what it ran then; empty: not
-  /// recorded.
-  Of<StringId> holder{};
 };
 struct LockUses : Table<LockUseFields> {};
 

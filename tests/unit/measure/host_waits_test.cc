@@ -110,7 +110,7 @@ TEST_F(HostWaits, WhoHeldTheLockIsNamedWithWhatItRan) {
   AddLock(kMs, 4 * kMs, 71, true);
   AddLock(4 * kMs, 5 * kMs, 72, true);
   AddLock(7 * kMs, 7 * kMs + 50'000, 70, false);  // as always
-  FindLockHolders(rank_.trace);
+  NameLockHolders(rank_.trace);
   ASSERT_EQ(Find(), (Found{{kMs, 5 * kMs, TimeCategory::kGil}}));
   EXPECT_EQ(HostNameOf(rank_.trace, PieceTable::kLockUses, 0),
             "GIL held by thread 71, loader.py(31): decode");
