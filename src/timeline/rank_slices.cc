@@ -100,6 +100,7 @@ class SliceMaker {
     AddSteps();
     AddHost();
     AddQueue();
+    AddSystemCalls();
     AddDevice();
     AddCollectives();
     NestSlices(rank_);
@@ -236,6 +237,31 @@ class SliceMaker {
     }
   }
 
+  void AddSystemCalls() {
+    const SystemCalls& calls = trace_.system_calls;
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      if (!IsOfRank(calls.process[i])) continue;
+      Add(Track(TrackKind::kSystemCalls, calls.thread[i],
+                [&] { return Say("system calls, thread {}", calls.thread[i]); }),
+          HostSlice(calls.start[i], calls.dur[i], Text(calls.name[i])));
+    }
+    const LockUses& locks = trace_.lock_uses;
+    for (std::size_t i = 0; i < locks.Size(); ++i) {
+      if (!IsOfRank(locks.process[i])) continue;
+      Add(Track(TrackKind::kLocks, locks.thread[i],
+                [&] { return Say("locks, thread {}", locks.thread[i]); }),
+          HostSlice(locks.start[i], locks.dur[i],
+                    Text(fmt::format("{}: {}", locks.is_held[i] != 0 ? "hold" : "wait",
+                                     trace_.strings.View(locks.lock[i])))));
+    }
+  }
+
+  // Tools record several processes; those of data loaders are not the rank's own.
+  bool IsOfRank(std::int64_t process) const {
+    const auto& processes = trace_.tracks.pid;
+    return process < 0 || std::ranges::find(processes, process) != processes.end();
+  }
+
   std::uint32_t Stream(std::int64_t stream) {
     return Track(TrackKind::kStream, stream,
                  [&] { return stream < 0 ? Say("kernels") : fmt::format("stream {}", stream); });
@@ -341,7 +367,8 @@ class SliceMaker {
 Tables SliceTables(bool python) {
   return Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
          Tables::kCommunications | Tables::kSteps | Tables::kQueuedWork | Tables::kMstx |
-         Tables::kHostCalls | (python ? Tables::kPythonCalls : Tables::kNone);
+         Tables::kHostCalls | Tables::kSystemCalls |
+         (python ? Tables::kPythonCalls : Tables::kNone);
 }
 
 RankSlices SlicesOf(const RankTrace& trace, const SliceRequest& request) {
