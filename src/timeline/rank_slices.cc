@@ -94,6 +94,7 @@ class SliceMaker {
     window_ = request.step ? WindowOfStep(*request.step) : request.window;
     rank_.window = window_;
     for (const std::int32_t track : trace.queued_work.track) queues_.insert(NumberOf(track));
+    processes_.insert(trace.tracks.pid.begin(), trace.tracks.pid.end());
   }
 
   RankSlices Make() && {
@@ -257,10 +258,7 @@ class SliceMaker {
   }
 
   // Tools record several processes; those of data loaders are not the rank's own.
-  bool IsOfRank(std::int64_t process) const {
-    const auto& processes = trace_.tracks.pid;
-    return process < 0 || std::ranges::find(processes, process) != processes.end();
-  }
+  bool IsOfRank(std::int64_t process) const { return process < 0 || processes_.contains(process); }
 
   std::uint32_t Stream(std::int64_t stream) {
     return Track(TrackKind::kStream, stream,
@@ -357,7 +355,7 @@ class SliceMaker {
   std::vector<std::uint32_t> text_of_;
   std::unordered_map<std::string, std::uint32_t> made_;
   std::map<std::pair<TrackKind, std::int64_t>, std::uint32_t> tracks_;
-  std::set<std::int64_t> queues_;
+  std::set<std::int64_t> queues_, processes_;
   std::set<std::pair<TimeNs, TimeNs>> ranges_;  // start and length of the marks on the device
   RankSlices rank_;
 };
