@@ -19,8 +19,9 @@ std::uint32_t CallTree::Number(const CallFrame& frame) {
 
 std::int32_t CallTree::Row(std::span<const std::uint32_t> frames) {
   if (frames.empty()) return -1;
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   std::uint64_t key = frames.size();
-  for (const std::uint32_t frame : frames) key = Hash()(key + frame);
+  for (const std::uint32_t frame : frames) key = (key ^ frame) * kOdd;
   const auto [known, is_new] = stacks_.try_emplace(key, -1);
   if (!is_new && IsRow(known->second, frames)) return known->second;
   std::int32_t row = -1;

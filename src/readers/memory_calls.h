@@ -12,7 +12,7 @@
 
 namespace mpa::readers {
 
-/// A line of a call stack; no two are equal in CallTree::frames.
+/// A line of a call stack.
 struct CallFrame {
   StringId file{}, function{};
   std::int32_t line = -1;
@@ -30,6 +30,10 @@ class CallTree {
   /// The row of a stack, by the numbers of its frames, innermost first; -1 for an empty one. Throws
   /// Error (kCorrupt) when there are more calls than rows can be counted.
   std::int32_t Row(std::span<const std::uint32_t> frames);
+  /// The number of the innermost frame of a stack.
+  std::uint32_t FrameOf(std::int32_t row) const {
+    return frame_of_row_[static_cast<std::size_t>(row)];
+  }
 
  private:
   // Spreads numbers that follow each other.

@@ -42,6 +42,7 @@ constexpr std::pair<std::string_view, Word> kWords[] = {
     {"alloc", Word::kAlloc},
     {"free_requested", Word::kFreeRequested},
     {"free_completed", Word::kFreeCompleted},
+    {"free", Word::kFreeCompleted},
     {"segment_alloc", Word::kSegmentAlloc},
     {"segment_free", Word::kSegmentFree},
     {"segment_map", Word::kSegmentMap},
