@@ -70,7 +70,8 @@ void Add(const fs::path& path, const OpenOptions& options, Discovery& found) {
 bool IsCapture(const fs::path& path) {
   if (IsDirectory(path)) return LooksLikeCapture(path);
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && (IsProfilerDb(path) || IsLooseKinetoTrace(path));
+  return fs::is_regular_file(path, ignored) &&
+         (IsProfilerDb(path) || IsLooseKinetoTrace(path) || IsMemorySnapshot(path));
 }
 
 // The captures below the directory `top`.
@@ -213,6 +214,7 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
   } else {
     DiscoverIn(resolved, options, found);
   }
+  JoinMemorySnapshots(found.ranks);
   return found;
 }
 

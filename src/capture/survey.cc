@@ -34,7 +34,10 @@ void SurveyMsprofOutput(const MsprofOutput& output, RankFacts& facts) {
   }
   for (const std::string& slice : output.lost_slices) {
     facts.complete = Recorded::kNo;
-    facts.warnings.push_back({"lost_slice", Say("{} is missing, what it holds is lost", slice), "copy the capture again", {}});
+    facts.warnings.push_back({"lost_slice",
+                              Say("{} is missing, what it holds is lost", slice),
+                              "copy the capture again",
+                              {}});
   }
 }
 
@@ -76,6 +79,14 @@ void WarnOfSources(const RankInput& input, RankFacts& facts) {
   }
 }
 
+// A snapshot alone has memory, and nothing else.
+void SurveySnapshot(RankFacts& facts) {
+  facts.framework = "PyTorch";
+  for (const RecordedContent& content : kRecordedContents)
+    facts.recorded.*content.state = Recorded::kNo;
+  facts.recorded.memory = facts.recorded.op_memory = Recorded::kYes;
+}
+
 // Files behind links that are not followed count as absent, apart from a warning.
 void LeaveOutLinks(RankInput& input, RankFacts& facts) {
   for (const CaptureFile& file : input.files) {
@@ -96,7 +107,9 @@ RankFacts SurveyRank(RankInput input) {
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
-  if (IsKineto(facts.kind)) {
+  if (facts.kind == CaptureKind::kSnapshot) {
+    SurveySnapshot(facts);
+  } else if (IsKineto(facts.kind)) {
     SurveyKineto(input, facts);
   } else {
     SurveySettings(input, facts);
@@ -275,10 +288,11 @@ void WarnOfOverhead(const char* id, std::initializer_list<Switch> switches, cons
     off.push_back(fmt::format("{}=False", setting.name));
   }
   if (on.empty()) return;
-  facts.warnings.push_back({id,
-                            Say("{} on: {}", fmt::join(on, Translated(" and ")), Translated(effect)),
-                            Say("{} for measuring times", fmt::join(off, ", ")),
-                            {}});
+  facts.warnings.push_back(
+      {id,
+       Say("{} on: {}", fmt::join(on, Translated(" and ")), Translated(effect)),
+       Say("{} for measuring times", fmt::join(off, ", ")),
+       {}});
 }
 
 void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
@@ -294,9 +308,9 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
   if (recorded < 0 || recorded >= schedule.active) return;
   facts.warnings.push_back(
       {"steps_missing",
-       recorded == 1
-           ? Say("{} active steps were scheduled, 1 is in the capture", schedule.active)
-           : Say("{} active steps were scheduled, {} are in the capture", schedule.active, recorded),
+       recorded == 1 ? Say("{} active steps were scheduled, 1 is in the capture", schedule.active)
+                     : Say("{} active steps were scheduled, {} are in the capture", schedule.active,
+                           recorded),
        Say("call step() after each iteration, for at least {} iterations before the end"
            " (skip_first + wait + warmup + active)",
            schedule.skip_first + schedule.wait + schedule.warmup + schedule.active),
