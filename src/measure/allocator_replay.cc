@@ -107,6 +107,7 @@ void Backwards::AddSegment(std::size_t row) {
   }
   reserved_bytes_ += segments.bytes[row];
   ++replay_.end.segments;
+  if (segments.is_expandable[row]) replay_.end.is_expandable = true;
   replay_.end.reserved += segments.bytes[row];
   if (segments.is_workspace[row]) replay_.end.workspace += segments.bytes[row];
   streams_.insert(segments.stream[row]);

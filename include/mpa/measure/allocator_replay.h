@@ -60,6 +60,7 @@ struct HeldAtEnd {
   std::int64_t unsplit = 0;        ///< free bytes of segments that are free as a whole
   FreePieces free;                 ///< large pieces within segments that are in use
   FreePieces small_free;           ///< the same of segments for small blocks and pools of graphs
+  bool is_expandable = false;      ///< of the segments, any
   std::int64_t streams = 0;        ///< a free piece serves its own stream only
 };
 
