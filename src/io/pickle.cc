@@ -66,11 +66,10 @@ struct Pickle::State {
   Pickle* pickle = nullptr;
   PickleConsumer* consumer = nullptr;
 
-  template <typename... Args>
-  [[noreturn]] void Refuse(fmt::format_string<Args...> form, Args&&... args) const {
-    Fail(ErrorKind::kCorrupt, "{}, at byte {}", Say(form, std::forward<Args>(args)...), place);
+  [[noreturn]] void Refuse(const std::string& reason) const {
+    Fail(ErrorKind::kCorrupt, "{}, at byte {}", reason, place);
   }
-  [[noreturn]] void RefuseEnd() const { Refuse("the file ends within a value"); }
+  [[noreturn]] void RefuseEnd() const { Refuse(Say("the file ends within a value")); }
   [[noreturn]] void RefuseCode(unsigned char code) const;
 
   void Refill() {
@@ -113,7 +112,7 @@ struct Pickle::State {
 
   void Push(PickleKind kind, std::int64_t integer = 0) { stack.push_back({kind, 0, integer}); }
   void PushNumbered(PickleKind kind, std::size_t number) {
-    if (number == kMostNumbers) Refuse("more than 4 billion values");
+    if (number == kMostNumbers) Refuse(Say("more than 4 billion values"));
     stack.push_back({kind, static_cast<std::uint32_t>(number), 0});
   }
   void PushContainer(PickleKind kind) {
@@ -126,10 +125,10 @@ struct Pickle::State {
   // What lies below the innermost mark belongs to the instructions around.
   void Need(std::size_t values) const {
     const std::size_t floor = marks.empty() ? 0 : marks.back();
-    if (stack.size() < floor + values) Refuse("an instruction without its values");
+    if (stack.size() < floor + values) Refuse(Say("an instruction without its values"));
   }
   std::size_t TakeMark() {
-    if (marks.empty()) Refuse("an instruction without its values");
+    if (marks.empty()) Refuse(Say("an instruction without its values"));
     const std::size_t mark = marks.back();
     marks.pop_back();
     return mark;
@@ -137,13 +136,13 @@ struct Pickle::State {
 
   void Get(std::uint32_t index) {
     if (index >= memo.size() || (memo[index].kind == kUnset.kind && memo[index].number != 0))
-      Refuse("value {} is asked for before it was kept", index);
+      Refuse(Say("value {} is asked for before it was kept", index));
     stack.push_back(memo[index]);
   }
   void Put(std::uint32_t index) {
     Need(1);
     // Numbers follow each other; a file cannot ask for more room than it is long.
-    if (index > before + at) Refuse("value {} is kept, more than the file can have", index);
+    if (index > before + at) Refuse(Say("value {} is kept, more than the file can have", index));
     if (index >= memo.size()) memo.resize(std::size_t{index} + 1, kUnset);
     memo[index] = stack.back();
   }
@@ -155,7 +154,7 @@ struct Pickle::State {
 };
 
 void Pickle::State::PushText(PickleKind kind, std::uint64_t size) {
-  if (size > kLongestText) Refuse("a text of {} bytes, longer than any name", size);
+  if (size > kLongestText) Refuse(Say("a text of {} bytes, longer than any name", size));
   const auto bytes = static_cast<std::size_t>(size);
   if (bytes > page_left) {
     page_left = std::max(bytes, std::size_t{256} << 10);
@@ -192,16 +191,17 @@ void Pickle::State::PushLong(std::size_t size) {
 void Pickle::State::FillContainer(const PickleValue& container, std::size_t first) {
   if (first == stack.size()) return;
   if (containers[container.number].is_inside)
-    Refuse("a container is filled after it was put into another one");
+    Refuse(Say("a container is filled after it was put into another one"));
   std::uint8_t levels = containers[container.number].levels;
   for (std::size_t i = first; i < stack.size(); ++i) {
     if (!stack[i].IsContainer()) continue;
-    if (stack[i].number == container.number) Refuse("a container in itself");
+    if (stack[i].number == container.number) Refuse(Say("a container in itself"));
     Container& inner = containers[stack[i].number];
     inner.is_inside = true;
     levels = std::max<std::uint8_t>(levels, inner.levels + 1);
   }
-  if (levels > kMostLevels) Refuse("containers in containers, more than {} levels", kMostLevels);
+  if (levels > kMostLevels)
+    Refuse(Say("containers in containers, more than {} levels", kMostLevels));
   containers[container.number].levels = levels;
   consumer->Add(*pickle, container, std::span(stack).subspan(first));
   stack.resize(first);
@@ -210,9 +210,9 @@ void Pickle::State::FillContainer(const PickleValue& container, std::size_t firs
 void Pickle::State::Extend(PickleKind kind, std::size_t first) {
   const std::size_t floor = marks.empty() ? 0 : marks.back();
   if (first <= floor || stack[first - 1].kind != kind)
-    Refuse("values are added to something that is no container");
+    Refuse(Say("values are added to something that is no container"));
   if (kind == PickleKind::kDict && (stack.size() - first) % 2 != 0)
-    Refuse("a key without its value");
+    Refuse(Say("a key without its value"));
   FillContainer(stack[first - 1], first);
 }
 
@@ -228,12 +228,12 @@ void Pickle::State::RefuseCode(unsigned char code) const {
   const RefusedCode refused = RefusedCodeOf(code);
   if (refused.runs_code) {
     Refuse(
-        "the instruction {}, which runs code or imports and is never followed: a snapshot has"
-        " plain values only",
-        refused.name);
+        Say("the instruction {}, which runs code or imports and is never followed: a snapshot has"
+            " plain values only",
+            refused.name));
   }
-  if (!refused.name.empty()) Refuse("the instruction {}, which no snapshot has", refused.name);
-  Refuse("{:#04x} is no instruction of a pickle", code);
+  if (!refused.name.empty()) Refuse(Say("the instruction {}, which no snapshot has", refused.name));
+  Refuse(Say("{:#04x} is no instruction of a pickle", code));
 }
 
 PickleValue Pickle::State::Run() {
@@ -248,7 +248,7 @@ PickleValue Pickle::State::Run() {
         Take<std::uint64_t>();
         break;
       case PickleCode::kStop:
-        if (stack.size() != 1 || !marks.empty()) Refuse("the pickle ends within a value");
+        if (stack.size() != 1 || !marks.empty()) Refuse(Say("the pickle ends within a value"));
         return stack.back();
       case PickleCode::kMark:
         marks.push_back(stack.size());

@@ -131,8 +131,6 @@ std::int32_t SnapshotRecords::StackOf(const Record& record) {
   return note.kind == kStack ? static_cast<std::int32_t>(note.row) : -1;
 }
 
-void SnapshotRecords::LeaveOut(std::string_view what) { trace_.issues.Count(what, file_); }
-
 void SnapshotRecords::Add(Pickle& pickle, const PickleValue& container,
                           std::span<const PickleValue> items) {
   pickle_ = &pickle;
@@ -184,7 +182,7 @@ PickleNote SnapshotRecords::AddBlock(const Record& record) {
   const auto bytes = Bytes(record, Word::kSize);
   const auto state = StateOf(WordOf(record.Of(Word::kState)));
   if (!bytes || !state) {
-    LeaveOut("block of memory left out, without a size or a state");
+    trace_.issues.Count("block of memory left out, without a size or a state", file_);
     return Noted(kLeftOut, 0);
   }
   MemoryBlocks::Row block{.address = Address(record, Word::kAddress).value_or(kUnknownAddress),
@@ -264,8 +262,10 @@ PickleNote SnapshotRecords::AddAction(const Record& record) {
   const auto action = ActionOf(word);
   const auto bytes = Bytes(record, Word::kSize);
   if (!action || !address || !bytes) {
-    LeaveOut(action ? "action of the allocator left out, without an address or a size"
-                    : "action of the allocator left out, of an unknown kind");
+    if (action)
+      trace_.issues.Count("action of the allocator left out, without an address or a size", file_);
+    else
+      trace_.issues.Count("action of the allocator left out, of an unknown kind", file_);
     return Noted(kLeftOut, 0);
   }
   trace_.memory_actions.Append(
@@ -362,7 +362,8 @@ void SnapshotRecords::AddFrames(PickleNote& list, std::span<const PickleValue> i
   }
   for (const PickleValue& item : items) {
     if (stack_.size() == kMostFrames) {
-      LeaveOut("call stack of more than 4096 calls, without the outermost of them");
+      trace_.issues.Count("call stack of more than 4096 calls, without the outermost of them",
+                          file_);
       break;
     }
     const PickleNote note = item.IsContainer() ? pickle_->Note(item) : PickleNote();

@@ -91,7 +91,6 @@ class SnapshotRecords : public io::PickleConsumer {
   void MakePool(io::PickleNote& tuple, std::span<const io::PickleValue> items);
   Range Use(const io::PickleNote& list, Kind kind);
   void CheckSegment(const Record& record, const Range& blocks);
-  void LeaveOut(std::string_view what);
 
   std::string file_;
   RankTrace& trace_;

@@ -162,11 +162,14 @@ void AddDevices(const std::vector<ShownDevice>& devices, bool with_file, Report&
   std::int64_t most = 0;
   for (const ShownDevice& device : devices) most = std::max(most, device.memory->most_reserved);
   const AmountScale scale(Quantity::kBytes, most);
-  const std::string unit(scale.unit());
-  const ScreenList list(
-      0, {ScreenText("device", NameColumns(30)), ScreenAmount("peak " + unit, 12, scale),
-          ScreenAmount("reserved " + unit, 14, scale), ScreenAmount("at end " + unit, 12, scale),
-          ScreenAmount("free " + unit, 11, scale)});
+  const auto heading = [&](const char* name) {
+    return fmt::format("{} {}", Translated(name), scale.unit());
+  };
+  const ScreenList list(0, {ScreenText("device", NameColumns(30)),
+                            ScreenAmount(heading(ToTranslate("peak")), 12, scale),
+                            ScreenAmount(heading(ToTranslate("reserved")), 14, scale),
+                            ScreenAmount(heading(ToTranslate("at the end")), 14, scale),
+                            ScreenAmount(heading(ToTranslate("free")), 10, scale)});
   report.lines.push_back(list.Heading());
   constexpr std::size_t kShown = 8;
   for (std::size_t i = 0; i < std::min(kShown, devices.size()); ++i) {
