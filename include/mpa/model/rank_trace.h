@@ -145,6 +145,8 @@ struct RankTables {
   Steps steps;
   ServingMarks serving_marks;
   StepTimes step_times;
+  MemorySnapshots memory_snapshots;
+  MemoryCalls memory_calls;
   MemorySegments memory_segments;
   MemoryBlocks memory_blocks;
   MemoryActions memory_actions;
@@ -157,6 +159,7 @@ struct RankTables {
   ServerRequests server_requests;
   ServerBatches server_batches;
   ServerCache server_cache;
+  ServerLoad server_load;
   ServerTransfers server_transfers;
   /// In the order of the capture; its steps are names ("step5").
   std::vector<CommunicationStep> communication_summary;
