@@ -384,6 +384,7 @@ ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }
+  if (scanned.problem.empty()) AddSchedulerTraces(scanned.rank);
   return scanned;
 }
 

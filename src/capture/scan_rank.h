@@ -103,6 +103,9 @@ TraceLook LookAtTrace(const std::filesystem::path& path);
 /// kGraphCaptures beside its trace.
 void AddGraphCaptures(RankInput& rank, const std::filesystem::path& named);
 
+/// Adds the traces of the operating system's scheduler that lie in the capture or beside it.
+void AddSchedulerTraces(RankInput& rank);
+
 /// Throws Error (kInput) when graph captures were named that are not there.
 void CheckGraphCapture(const OpenOptions& options);
 
