@@ -8,6 +8,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
+#include "mpa/capture/scheduler_files.h"
 #include "scan_rank.h"
 
 namespace mpa {

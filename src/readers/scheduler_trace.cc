@@ -10,6 +10,7 @@
 
 #include "mpa/base/language.h"
 #include "mpa/base/log.h"
+#include "mpa/capture/scheduler_files.h"
 #include "mpa/io/input_text.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/raw/host_clock.h"

@@ -195,9 +195,6 @@ inline constexpr std::string_view kGraphCaptures = "capture_traces";
 /// In it: the batch and the mode of each of its traces.
 inline constexpr std::string_view kGraphCaptureList = "execution_details.json";
 
-/// How the records of trace-cmd and perf begin, which their own tools make a text of.
-inline constexpr std::string_view kTraceCmdData = "\x17\x08\x44tracing", kPerfData = "PERFILE2";
-
 /// A trace that kGraphCaptureList lists.
 struct ListedGraphCapture {
   std::string file;         ///< name of the trace
