@@ -2,7 +2,6 @@
 #include "mpa/measure/thread_time.h"
 
 #include <algorithm>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -56,7 +55,8 @@ ThreadTimes::ThreadTimes(const RankTrace& trace) : trace_(trace) {
     of_thread[interrupts.thread[row]].push_back(
         {interrupts.start[row], interrupts.start[row] + interrupts.dur[row], 0, row});
   }
-  for (auto& [number, thread] : threads_) {
+  for (auto& [number, one] : threads_) {
+    Thread& thread = one;
     StableSort(thread.rows, {}, [&](std::uint32_t row) { return states.start[row]; });
     const auto found = of_thread.find(number);
     if (found == of_thread.end()) continue;
