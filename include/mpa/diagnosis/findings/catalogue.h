@@ -28,6 +28,10 @@
   X(kHostCheckpoint)     \
   X(kHostGraphMissed)    \
   X(kServeHost)          \
+  X(kHostPreempted)      \
+  X(kHostFewCores)       \
+  X(kHostWokenLate)      \
+  X(kHostInterrupts)     \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \
