@@ -226,7 +226,7 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
   const std::string_view hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
                                                                           : "activities=[CPU, NPU]";
   for (const FindingType* finding : Catalogue()) {
-    if (finding->area != Area::kCapture)
+    if (finding->area != Area::kCapture && !IsOfScheduler(*finding))
       diagnosis.not_judged.push_back({finding, {needs}, {hint}, {}});
   }
   return diagnosis;

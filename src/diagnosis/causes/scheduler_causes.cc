@@ -111,6 +111,7 @@ const FindingType kHostPreempted =
           {.looked_at = "a trace of the scheduler: time in which these threads could run and"
                         " another one had been given their core, and which",
            .refuted_by = "the threads run or sleep in the gap, or the device has work meanwhile",
+           .applies = KnowsThreads,
            .find = FindBy<SchedulerCauses>,
            .advice = {{BindCores(), BindThreads(), KeepOthersOff()},
                       {BindProcesses(), BindThreads(), KeepOthersOff()}}});
@@ -121,6 +122,7 @@ const FindingType kHostFewCores = Fault(
     {.looked_at = "a trace of the scheduler: time in which threads that launch waited for a core"
                   " that another thread of the process had",
      .refuted_by = "other processes had the core, or the threads did not want to run",
+     .applies = KnowsThreads,
      .advice = {{{"give the process more cores (cpuset of the container, taskset)",
                   Change("cores of the process", "more")},
                  {"use fewer threads (OMP_NUM_THREADS, num_workers)",
@@ -133,6 +135,7 @@ const FindingType kHostWokenLate =
           {.looked_at = "a trace of the scheduler: time from the moment at which these threads are"
                         " woken to that at which they run, and who has the core",
            .refuted_by = "they run at once, or nobody wakes them: what they wait for is late",
+           .applies = KnowsThreads,
            .advice = {{BindCores(), BindThreads(), KeepOthersOff()},
                       {BindProcesses(), BindThreads(), KeepOthersOff()}}});
 
@@ -142,6 +145,7 @@ const FindingType kHostInterrupts = Fault(
     {.looked_at = "a trace of the scheduler: interrupts that a core handles while such a thread has"
                   " it, by name",
      .refuted_by = "the interrupts are handled on other cores, or are short",
+     .applies = KnowsThreads,
      .advice = {
          {{"handle these interrupts on other cores (/proc/irq/N/smp_affinity; stop irqbalance)",
            Change("interrupts", "other cores")},

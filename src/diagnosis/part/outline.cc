@@ -65,6 +65,7 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.has_stacks = part.has_stacks;
   outline.has_shapes = part.has_shapes;
   outline.has_host_ops = part.has_host_ops;
+  outline.has_threads = part.has_threads;
   outline.is_compiled = part.is_compiled;
   outline.trains = part.trains;
   outline.steps = part.steps;

@@ -19,6 +19,7 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
                     PartNames& names, RankDiagnosis& part) {
   const ThreadTimes threads(trace);
   if (threads.Empty()) return;
+  part.has_threads = true;
   for (const HostStretch& stretch : stretches) {
     if (stretch.end <= stretch.begin) continue;
     const std::int64_t thread = ThreadOf(trace, stretch.track);

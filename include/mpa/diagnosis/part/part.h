@@ -223,6 +223,7 @@ struct RankDiagnosis {
   bool has_stacks = true;     ///< of Python
   bool has_shapes = false;    ///< operators of a GPU, whether or not one launched a kernel
   bool has_host_ops = true;   ///< operators of the framework, or Python
+  bool has_threads = false;   ///< the scheduler of the operating system was recorded
   bool is_compiled = false;   ///< it runs compiled functions or captured graphs
   bool trains = true;         ///< a backward pass was captured; false: none, and operators were
   bool is_outline = false;    ///< see OutlineOf()
