@@ -7,8 +7,8 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/io/input_text.h"
 #include "mpa/capture/scheduler_files.h"
+#include "mpa/io/input_text.h"
 #include "scan_rank.h"
 
 namespace mpa {
@@ -27,8 +27,9 @@ bool IsSchedulerTrace(const fs::path& path) {
   const std::string start = io::ReadStart(path, kBeginning);
   if (!is_text) return start.starts_with(kTraceCmdData) || start.starts_with(kPerfData);
   return start.starts_with("# tracer:") ||
-         ContainsAny(start, {" sched_switch: ", ":sched_switch: ", " sched_waking: ",
-                             " irq_handler_entry: "});
+         ContainsAny(
+             start,
+             {" sched_switch: ", ":sched_switch: ", " sched_waking: ", " irq_handler_entry: "});
 }
 
 void AddFrom(const fs::path& directory, RankInput& rank) {

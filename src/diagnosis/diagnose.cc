@@ -400,7 +400,8 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
     diagnosis.lateness = job.operations.lateness;
   } else {
     diagnosis.replayed = {RanksAt(common.ranks, choice.whole), choice.stand_out, choice.left_out};
-    diagnosis.lateness = std::exchange(operations, {}).lateness;  // of many ranks it takes much room
+    diagnosis.lateness =
+        std::exchange(operations, {}).lateness;  // of many ranks it takes much room
   }
   diagnosis.ranks_left_out = common.left_out;
   for (const DiagnosedRank& rank : ranks) {

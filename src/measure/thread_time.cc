@@ -81,8 +81,8 @@ StringId ThreadTimes::NameOfThread(std::int64_t thread) const {
 void ThreadTimes::WalkRunning(const Thread& thread, const Interval& stretch, std::int64_t row,
                               const std::function<void(const ThreadPiece&)>& visit) const {
   TimeNs from = stretch.begin;
-  auto at = std::ranges::partition_point(
-      thread.interrupts, [&](const Won& won) { return won.end <= stretch.begin; });
+  auto at = std::ranges::partition_point(thread.interrupts,
+                                         [&](const Won& won) { return won.end <= stretch.begin; });
   for (; at != thread.interrupts.end() && at->begin < stretch.end; ++at) {
     const TimeNs begin = std::max(at->begin, from), end = std::min(at->end, stretch.end);
     if (begin > from) visit({from, begin, ThreadDoing::kRunning, row});
@@ -147,8 +147,8 @@ ThreadTime ThreadTimes::Of(std::int64_t thread, const Interval& stretch) const {
     if (ran >= 0) {
       const auto last = static_cast<std::size_t>(ran);
       const bool moves = states.core[*at] != states.core[last];
-      const bool is_far = states.node[*at] >= 0 && states.node[last] >= 0 &&
-                          states.node[*at] != states.node[last];
+      const bool is_far =
+          states.node[*at] >= 0 && states.node[last] >= 0 && states.node[*at] != states.node[last];
       sum.moves += moves ? 1 : 0;
       sum.far_moves += moves && is_far ? 1 : 0;
     }
@@ -183,10 +183,10 @@ std::vector<HoldUp> ThreadTimes::HoldUps(std::int64_t thread, std::int64_t befor
   };
   Walk(thread, stretch, [&](const ThreadPiece& piece) {
     add(thread, piece);
-    const bool waits = piece.doing == ThreadDoing::kSleeping || piece.doing == ThreadDoing::kUnknown;
+    const bool waits =
+        piece.doing == ThreadDoing::kSleeping || piece.doing == ThreadDoing::kUnknown;
     if (!waits || before < 0 || before == thread) return;
-    Walk(before, {piece.begin, piece.end},
-         [&](const ThreadPiece& other) { add(before, other); });
+    Walk(before, {piece.begin, piece.end}, [&](const ThreadPiece& other) { add(before, other); });
   });
   std::vector<HoldUp> sums;
   for (const auto& [key, sum] : found) sums.push_back(sum);

@@ -112,9 +112,8 @@ std::int64_t TakeLost(SchedulerEvents& all) {
   std::map<std::int32_t, TimeNs> last;
   std::map<std::int32_t, std::size_t> open;  // by core, among the lost
   std::int64_t count = 0;
-  const auto first = std::ranges::find_if(all.events, [](const SchedulerEvent& event) {
-    return event.kind != SchedulerKind::kLost;
-  });
+  const auto first = std::ranges::find_if(
+      all.events, [](const SchedulerEvent& event) { return event.kind != SchedulerKind::kLost; });
   const TimeNs begin = first == all.events.end() ? 0 : first->time;
   for (const SchedulerEvent& event : all.events) {
     if (event.kind == SchedulerKind::kLost) {
@@ -170,8 +169,8 @@ class Header {
     }
     constexpr std::string_view kEntries = "entries-in-buffer/entries-written:";
     const auto kept = Behind(line, kEntries);
-    const auto written = kept ? Behind(line.substr(line.find(kEntries) + kEntries.size()), "/")
-                              : std::nullopt;
+    const auto written =
+        kept ? Behind(line.substr(line.find(kEntries) + kEntries.size()), "/") : std::nullopt;
     if (written && *written > *kept) overwritten_ += *written - *kept;
     if (line.starts_with("# reference time:")) ReadReference(line);
     if (line.starts_with("# node")) ReadNode(line);

@@ -17,9 +17,9 @@ namespace mpa::readers {
 /// An event of SchedulerLine in few bytes; a trace has millions of them.
 struct SchedulerEvent {
   TimeNs time = 0;
-  std::int32_t current = -1, other = -1;    ///< threads, as the trace numbers them
-  StringId current_name{}, other_name{};    ///< of an interrupt `other_name` is its name
-  std::int32_t target = -1;                 ///< core; of an interrupt its number
+  std::int32_t current = -1, other = -1;  ///< threads, as the trace numbers them
+  StringId current_name{}, other_name{};  ///< of an interrupt `other_name` is its name
+  std::int32_t target = -1;               ///< core; of an interrupt its number
   std::int16_t core = -1;
   SchedulerKind kind{};
   char state = 0;

@@ -213,8 +213,7 @@ bool ReadSwitch(std::string_view text, SchedulerLine& line) {
     const std::size_t state = before.rfind(kState);
     if (state == std::string_view::npos) return false;
     line.state = StateOf(before.substr(state + kState.size()));
-    return line.state != 0 &&
-           ReadNamed(before, "prev_comm=", " prev_pid=", line.current) &&
+    return line.state != 0 && ReadNamed(before, "prev_comm=", " prev_pid=", line.current) &&
            ReadNamed(text.substr(next), " next_comm=", " next_pid=", line.other);
   }
   constexpr std::string_view kArrow = " ==> ";
@@ -256,8 +255,7 @@ bool ReadInterrupt(std::string_view text, SchedulerLine& line) {
 
 bool ReadSoft(std::string_view text, SchedulerLine& line) {
   static constexpr std::array<std::string_view, 10> kNames = {
-      "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-      "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+      "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
   const auto number = NumberOf(text, "vec=");
   if (!number || *number >= static_cast<std::int64_t>(kNames.size())) return false;
   line.number = static_cast<std::int32_t>(*number);

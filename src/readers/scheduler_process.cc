@@ -59,9 +59,10 @@ Mapping ReadMapping(const fs::path& path, Issues& issues) {
       if (thread.inside > 0) mapping[static_cast<std::int32_t>(*number)] = thread;
     }
   } catch (const Error& error) {
-    issues.Count("pid_mapping.json cannot be read: which threads are those of the rank's container"
-                 " is unknown; copy it again",
-                 error.what());
+    issues.Count(
+        "pid_mapping.json cannot be read: which threads are those of the rank's container"
+        " is unknown; copy it again",
+        error.what());
   }
   return mapping;
 }

@@ -101,8 +101,8 @@ class StateMaker {
         lost_began_ = true;
         const TimeNs begin = lost_[next_lost_].begin;
         for (auto& [number, thread] : threads_) {
-          const bool runs_elsewhere = thread.state == ThreadState::kRunning &&
-                                      !LosesCore(thread.core, lost_[next_lost_]);
+          const bool runs_elsewhere =
+              thread.state == ThreadState::kRunning && !LosesCore(thread.core, lost_[next_lost_]);
           if (thread.seen && !runs_elsewhere) Change(thread, begin, ThreadState::kUnknown, -1);
         }
       }
@@ -127,8 +127,8 @@ class StateMaker {
         return TakeMigration(event);
       case SchedulerKind::kInterruptBegin:
       case SchedulerKind::kSoftBegin:
-        At(event.core).interrupts.push_back(
-            {event.kind, event.target, event.time, NameOf(event.other_name)});
+        At(event.core)
+            .interrupts.push_back({event.kind, event.target, event.time, NameOf(event.other_name)});
         return;
       case SchedulerKind::kInterruptEnd:
         return EndInterrupt(event, SchedulerKind::kInterruptBegin);
@@ -182,8 +182,8 @@ class StateMaker {
     Thread* thread = OwnOf(event.other);
     if (thread == nullptr) return;
     thread->name = NameOf(event.other_name);
-    const bool runs = thread->seen &&
-                      (thread->state == ThreadState::kRunning || Waits(thread->state));
+    const bool runs =
+        thread->seen && (thread->state == ThreadState::kRunning || Waits(thread->state));
     if (runs) return;  // it was about to sleep, or is woken already
     waker_ = {event.current, event.current_name};
     Change(*thread, event.time, ThreadState::kWoken, event.target);

@@ -87,7 +87,7 @@ KnownTimes TimesOf(const ThreadStates& states) {
 enum class Fit : std::uint8_t { kFits, kOtherTime, kOtherClock };
 
 Fit FitOf(const RankTrace& trace) {
-  constexpr std::int64_t kEnough = 20;   // fewer moments prove nothing against it
+  constexpr std::int64_t kEnough = 20;  // fewer moments prove nothing against it
   constexpr double kLeastShare = 0.9;
   KnownTimes times = TimesOf(trace.thread_states);
   std::int64_t moments = 0, running = 0;
@@ -117,9 +117,10 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
     return;
   }
   if (text.text().starts_with(kPerfData)) {
-    LogWarning("{}: not read as it is; make a text of it: perf script --ns --header -i {} >"
-               " sched.txt",
-               file.path.string(), file.path.filename().string());
+    LogWarning(
+        "{}: not read as it is; make a text of it: perf script --ns --header -i {} >"
+        " sched.txt",
+        file.path.string(), file.path.filename().string());
     return;
   }
   const std::string name = file.path.filename().string();

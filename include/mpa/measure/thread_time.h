@@ -25,6 +25,7 @@ enum class ThreadDoing : std::uint8_t {
   kUnknown,  ///< before its first event, behind its last one, or events were lost
 };
 inline constexpr std::size_t kThreadDoings = 7;
+constexpr ThreadDoing LastOf(ThreadDoing) { return ThreadDoing::kUnknown; }
 /// "preempted"
 std::string_view NameOf(ThreadDoing doing);
 /// True for what keeps a thread from running although it could.

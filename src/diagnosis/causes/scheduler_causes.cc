@@ -57,9 +57,9 @@ class SchedulerCauses : Finder {
     if (candidate.what_if.expect.waits.empty() || time == 0) return;
     candidate.confidence = Certainty::kHigh;
     candidate.ranks = MostlyOf(of_rank);
-    const double ranks =
-        candidate.ranks.empty() ? RankSteps()
-                                : static_cast<double>(candidate.ranks.size() * job_.CountedSteps());
+    const double ranks = candidate.ranks.empty()
+                             ? RankSteps()
+                             : static_cast<double>(candidate.ranks.size() * job_.CountedSteps());
     candidate.Measure(kTimePerStep, time / ranks);
     candidate.Measure(kHoldUpsPerStep, count / ranks);
     candidate.Measure(kLongestHoldUp, longest);
@@ -105,16 +105,15 @@ void LeaveToScheduler(std::vector<Finding>& candidates) {
   }
 }
 
-const FindingType kHostPreempted =
-    Fault(Area::kHosts, "host.preempted", {"platform"},
-          "others take the core of the threads that launch",
-          {.looked_at = "a trace of the scheduler: time in which these threads could run and"
-                        " another one had been given their core, and which",
-           .refuted_by = "the threads run or sleep in the gap, or the device has work meanwhile",
-           .applies = KnowsThreads,
-           .find = FindBy<SchedulerCauses>,
-           .advice = {{BindCores(), BindThreads(), KeepOthersOff()},
-                      {BindProcesses(), BindThreads(), KeepOthersOff()}}});
+const FindingType kHostPreempted = Fault(
+    Area::kHosts, "host.preempted", {"platform"}, "others take the core of the threads that launch",
+    {.looked_at = "a trace of the scheduler: time in which these threads could run and"
+                  " another one had been given their core, and which",
+     .refuted_by = "the threads run or sleep in the gap, or the device has work meanwhile",
+     .applies = KnowsThreads,
+     .find = FindBy<SchedulerCauses>,
+     .advice = {{BindCores(), BindThreads(), KeepOthersOff()},
+                {BindProcesses(), BindThreads(), KeepOthersOff()}}});
 
 const FindingType kHostFewCores = Fault(
     Area::kHosts, "host.few_cores", {"platform", "framework"},
@@ -140,8 +139,7 @@ const FindingType kHostWokenLate =
                       {BindProcesses(), BindThreads(), KeepOthersOff()}}});
 
 const FindingType kHostInterrupts = Fault(
-    Area::kHosts, "host.interrupts", {"platform"},
-    "interrupts stop the threads that launch",
+    Area::kHosts, "host.interrupts", {"platform"}, "interrupts stop the threads that launch",
     {.looked_at = "a trace of the scheduler: interrupts that a core handles while such a thread has"
                   " it, by name",
      .refuted_by = "the interrupts are handled on other cores, or are short",

@@ -24,9 +24,8 @@ std::int64_t BytesBesideOutline(const RankDiagnosis& part) {
   return BytesOf(graph.nodes, kOfNode) + BytesOf(graph.edges, kOfEdge) + BytesOf(part.kinds) +
          BytesOf(part.origins) + BytesOf(part.shares, kOfShare) + BytesOf(part.between) +
          static_cast<std::int64_t>(part.places.Bytes()) + BytesOf(part.gaps) +
-         BytesOf(part.thread_waits) +
-         BytesOf(part.blocked) + BytesOf(part.transfers) + BytesOf(part.long_tasks) +
-         BytesOf(part.operators.of_node);
+         BytesOf(part.thread_waits) + BytesOf(part.blocked) + BytesOf(part.transfers) +
+         BytesOf(part.long_tasks) + BytesOf(part.operators.of_node);
 }
 
 }  // namespace

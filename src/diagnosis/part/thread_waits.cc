@@ -23,18 +23,18 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
   for (const HostStretch& stretch : stretches) {
     if (stretch.end <= stretch.begin) continue;
     const std::int64_t thread = ThreadOf(trace, stretch.track);
-    for (const HoldUp& hold : threads.HoldUps(thread, ThreadOf(trace, stretch.before),
-                                              {stretch.begin, stretch.end})) {
+    for (const HoldUp& hold :
+         threads.HoldUps(thread, ThreadOf(trace, stretch.before), {stretch.begin, stretch.end})) {
       // A core without a thread is slow to wake up; another machine's name for it is the same.
-      const std::string_view by =
-          hold.by == StringId::kEmpty ? (hold.by_thread == 0 ? "<idle>" : "?")
+      const std::string_view by = hold.by == StringId::kEmpty
+                                      ? (hold.by_thread == 0 ? "<idle>" : "?")
                                       : trace.strings.View(hold.by);
       part.thread_waits.push_back(
           {.edge = stretch.edge,
            .doing = hold.doing,
            .by_own = hold.by_own,
-           .name = names.Of(fmt::format("{} -> {}", by,
-                                        trace.strings.View(threads.NameOfThread(hold.thread)))),
+           .name = names.Of(
+               fmt::format("{} -> {}", by, trace.strings.View(threads.NameOfThread(hold.thread)))),
            .core = hold.core,
            .count = static_cast<std::uint32_t>(hold.count),
            .time = hold.time,

@@ -240,7 +240,7 @@ struct RankDiagnosis {
   /// steps their names. Empty where no share has such time.
   std::vector<TimeNs> between;
   HostPlaces places;
-  std::vector<SilentGap> gaps;  ///< of 1 ms or more
+  std::vector<SilentGap> gaps;           ///< of 1 ms or more
   std::vector<ThreadWait> thread_waits;  ///< in order of their edges
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
