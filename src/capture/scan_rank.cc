@@ -389,6 +389,7 @@ ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
     AddDeviceInfos(scanned.rank);
   }
   if (scanned.problem.empty()) AddHostWaitFiles(scanned.rank);
+  if (scanned.problem.empty()) AddSchedulerTraces(scanned.rank);
   return scanned;
 }
 

@@ -113,6 +113,8 @@ bool IsLockTrace(const std::filesystem::path& path);
 void AddHostWaitFiles(RankInput& rank);
 /// Adds those beside captures that are of a process which the name of the capture names.
 void AddHostWaitFilesBeside(std::span<RankInput> ranks);
+/// Adds the traces of the operating system's scheduler that lie in the capture or beside it.
+void AddSchedulerTraces(RankInput& rank);
 
 /// Throws Error (kInput) when graph captures were named that are not there.
 void CheckGraphCapture(const OpenOptions& options);

@@ -192,6 +192,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   LoadedRank rank;
   rank.trace.source = SourceName(input);
   rank.trace.rank = input.rank;
+  rank.trace.capture_path = input.path.string();
   if (input.info) {
     rank.trace.profiler_level = input.info->level;
     KeepSwitches(*input.info, rank.trace.job);

@@ -53,7 +53,6 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     return mapped;
   }
   loaded.trace.capture = CaptureName(input.path);
-  loaded.trace.capture_path = input.path.string();
   std::error_code ignored;
   loaded.trace.capture_group =
       WayTo(std::filesystem::canonical(request.directory, ignored), input).string();

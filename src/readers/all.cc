@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of readers. Plain calls: nothing for the linker to drop, and the order can be seen.
-// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read.
+// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read, and SchedulerTrace() knows the
+// threads of the rank by what the others read.
 #include "mpa/readers/reader.h"
 
 namespace mpa {
@@ -24,6 +25,7 @@ Reader DeviceInfoJson();
 Reader RawCapture();
 Reader SystemCallsCsv();
 Reader LockTrace();
+Reader SchedulerTrace();
 
 }  // namespace readers
 
@@ -35,6 +37,7 @@ const std::vector<Reader>& AllReaders() {
       readers::StepTraceTimeCsv(), readers::CommunicationJson(), readers::CommunicationMatrixJson(),
       readers::AnalysisDb(),       readers::RawCapture(),        readers::ProfilerMetadataJson(),
       readers::DeviceInfoJson(),   readers::SystemCallsCsv(),    readers::LockTrace(),
+      readers::SchedulerTrace(),
   };
   return all;
 }

@@ -76,6 +76,7 @@ class PartMaker {
         [&] {
           const CallSites sites(trace_, account_.clock);
           AddShares(trace_, timeline_, sites, stretches, names_, part_);
+          AddThreadWaits(trace_, stretches, names_, part_);
           AddBlocked(sites);
           if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
           FindKernelOperators(trace_, names_, part_);
@@ -419,6 +420,11 @@ void CheckPart(const RankDiagnosis& part) {
   for (const SilentGap& gap : part.gaps) {
     Require(gap.edge < graph.edges.size());
     RequireTime(gap.start, gap.dur);
+  }
+  for (const ThreadWait& wait : part.thread_waits) {
+    Require(wait.edge < graph.edges.size() && is_name(wait.name) && IsDuration(wait.time));
+    Require(HoldsUp(wait.doing));
+    RequireTime(wait.start, wait.longest);
   }
   for (const BlockedPart& call : part.blocked) {
     Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place) &&

@@ -31,6 +31,10 @@
   X(kHostGil)            \
   X(kHostGraphMissed)    \
   X(kServeHost)          \
+  X(kHostPreempted)      \
+  X(kHostFewCores)       \
+  X(kHostWokenLate)      \
+  X(kHostInterrupts)     \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \

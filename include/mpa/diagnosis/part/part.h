@@ -15,6 +15,7 @@
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/measure/host_alone.h"
+#include "mpa/measure/thread_time.h"
 #include "mpa/measure/time_category.h"
 #include "mpa/measure/transfer_times.h"
 #include "mpa/mfu/roofline.h"
@@ -154,6 +155,21 @@ struct SilentGap {
   TimeNs start = 0, dur = 0;  ///< in host time
 };
 
+/// Within work of the host: time in which a thread that issues work could run and did not, as the
+/// scheduler of the operating system recorded it; all of one cause.
+struct ThreadWait {
+  static constexpr bool kInColumns = true;
+  std::uint32_t edge = 0;
+  ThreadDoing doing{};
+  bool by_own = false;  ///< a thread of the process itself had the core
+  /// "CSD -> acl_thread": who had the core, or which interrupt, and the thread that waited.
+  NameId name = 0;
+  std::int32_t core = -1;  ///< of the longest piece
+  std::uint32_t count = 0;
+  TimeNs time = 0;
+  TimeNs longest = 0, start = 0;  ///< the longest piece, in host time
+};
+
 struct OperationPart {
   static constexpr bool kInColumns = true;
   NameId group = 0, name = 0, kind = 0;
@@ -209,6 +225,7 @@ struct RankDiagnosis {
   bool has_stacks = true;    ///< of Python
   bool has_shapes = false;   ///< operators of a GPU, whether or not one launched a kernel
   bool has_host_ops = true;  ///< operators of the framework, or Python
+  bool has_threads = false;  ///< the scheduler of the operating system was recorded
   bool is_compiled = false;  ///< it runs compiled functions or captured graphs
   bool trains = true;        ///< a backward pass was captured; false: none, and operators were
   bool is_outline = false;   ///< see OutlineOf()
@@ -225,7 +242,8 @@ struct RankDiagnosis {
   /// steps their names. Empty where no share has such time.
   std::vector<TimeNs> between;
   HostPlaces places;
-  std::vector<SilentGap> gaps;  ///< of 1 ms or more
+  std::vector<SilentGap> gaps;           ///< of 1 ms or more
+  std::vector<ThreadWait> thread_waits;  ///< in order of their edges
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
