@@ -105,7 +105,8 @@ inline constexpr std::tuple kRankTables{
     RankTable<&RankTrace::lock_uses, Tables::kSystemCalls, OfStep::kMeanwhile>{"lock_uses"},
     // Samples name their counter by its row here.
     RankTable<&RankTrace::counters, Tables::kCounters, OfStep::kAll>{"counters"},
-    RankTable<&RankTrace::counter_samples, Tables::kCounters, OfStep::kHostTime>{"counter_samples"},
+    RankTable<&RankTrace::counter_samples, Tables::kCounters, OfStep::kHeldOnDevice>{
+        "counter_samples"},
     RankTable<&RankTrace::server_requests, Tables::kServer, OfStep::kAll>{"server_requests"},
     RankTable<&RankTrace::server_batches, Tables::kServer, OfStep::kAll>{"server_batches"},
     RankTable<&RankTrace::server_cache, Tables::kServer, OfStep::kAll>{"server_cache"},
