@@ -16,6 +16,7 @@ Reader MemoryRecordCsv();
 Reader OperatorMemoryCsv();
 Reader OpStatisticCsv();
 Reader StepTraceTimeCsv();
+Reader ModuleMemoryCsv();
 Reader CommunicationJson();
 Reader CommunicationMatrixJson();
 Reader AnalysisDb();
@@ -27,11 +28,22 @@ Reader RawCapture();
 
 const std::vector<Reader>& AllReaders() {
   static const std::vector<Reader> all = {
-      readers::ProfilerDb(),       readers::TraceView(),         readers::KinetoTrace(),
-      readers::NpuKinetoTrace(),   readers::KernelDetailsCsv(),  readers::CacheUseCsv(),
-      readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(), readers::OpStatisticCsv(),
-      readers::StepTraceTimeCsv(), readers::CommunicationJson(), readers::CommunicationMatrixJson(),
-      readers::AnalysisDb(),       readers::RawCapture(),        readers::ProfilerMetadataJson(),
+      readers::ProfilerDb(),
+      readers::TraceView(),
+      readers::KinetoTrace(),
+      readers::NpuKinetoTrace(),
+      readers::KernelDetailsCsv(),
+      readers::CacheUseCsv(),
+      readers::MemoryRecordCsv(),
+      readers::OperatorMemoryCsv(),
+      readers::OpStatisticCsv(),
+      readers::StepTraceTimeCsv(),
+      readers::ModuleMemoryCsv(),
+      readers::CommunicationJson(),
+      readers::CommunicationMatrixJson(),
+      readers::AnalysisDb(),
+      readers::RawCapture(),
+      readers::ProfilerMetadataJson(),
       readers::DeviceInfoJson(),
   };
   return all;
