@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "counter_builder.h"
 #include "counter_names.h"
@@ -161,20 +162,35 @@ bool IsShareOfPort(const CounterInfo* info) {
          info == &kRoce.tx.share;
 }
 
+// The processes by what they are called: of several with one name that of the rank's device, or
+// else the one with the least number.
+std::map<std::int64_t, StringId> ProcessesOf(const std::vector<Metadata>& metadata,
+                                             const Processes& processes) {
+  const auto nearness = [&](std::int64_t pid) {
+    if (!processes.hardware) return 0;
+    const std::int64_t hardware = *processes.hardware;
+    if (pid >> kViewerBits != hardware >> kViewerBits) return 0;
+    return DeviceOf(pid) == DeviceOf(hardware) ? 2 : 1;
+  };
+  std::map<StringId, std::int64_t> chosen;
+  for (const Metadata& process : metadata) {
+    if (process.kind != Metadata::Kind::kProcessName) continue;
+    const auto [place, is_new] = chosen.try_emplace(process.value, process.pid);
+    if (is_new) continue;
+    const auto order = [&](std::int64_t pid) { return std::pair(-nearness(pid), pid); };
+    if (order(process.pid) < order(place->second)) place->second = process.pid;
+  }
+  std::map<std::int64_t, StringId> names;
+  for (const auto& [name, pid] : chosen) names.emplace(pid, name);
+  return names;
+}
+
 }  // namespace
 
 void AppendCounters(const std::vector<CounterEvent>& events, const std::vector<Metadata>& metadata,
                     const Processes& processes, RankTrace& trace) {
-  std::map<std::int64_t, StringId> names;
-  for (const Metadata& process : metadata) {
-    if (process.kind == Metadata::Kind::kProcessName) names.try_emplace(process.pid, process.value);
-  }
-  const auto is_own = [&](std::int64_t pid, const CounterInfo& info) {
-    if (!processes.hardware) return true;
-    const std::int64_t hardware = *processes.hardware;
-    return pid >> kViewerBits == hardware >> kViewerBits &&
-           (info.of_host || DeviceOf(pid) == DeviceOf(hardware));
-  };
+  if (events.empty()) return;
+  const std::map<std::int64_t, StringId> names = ProcessesOf(metadata, processes);
   std::map<std::tuple<std::int64_t, StringId, StringId, StringId>, Meaning> meanings;
   CounterBuilder builder(trace);
   for (const CounterEvent& event : events) {
@@ -186,7 +202,6 @@ void AppendCounters(const std::vector<CounterEvent>& events, const std::vector<M
       if (process != names.end())
         meaning = MeaningOf(trace.strings.View(process->second), trace.strings.View(event.name),
                             trace.strings.View(event.series), trace.strings.View(event.id));
-      if (meaning.info != nullptr && !is_own(event.pid, *meaning.info)) meaning.info = nullptr;
       if (IsShareOfPort(meaning.info))
         builder.AddLimit(*meaning.info, meaning.part, kPercentOfShare);
     }
