@@ -39,7 +39,7 @@ struct NamedKind {
   std::string_view name;
   FileKind kind;
 };
-constexpr std::array<NamedKind, 9> kOutputFiles = {{
+constexpr std::array<NamedKind, 10> kOutputFiles = {{
     {"trace_view.json", FileKind::kTraceView},
     {"kernel_details.csv", FileKind::kKernelDetails},
     {"operator_memory.csv", FileKind::kOperatorMemory},
@@ -49,6 +49,7 @@ constexpr std::array<NamedKind, 9> kOutputFiles = {{
     {"communication.json", FileKind::kCommunication},
     {"communication_matrix.json", FileKind::kCommMatrix},
     {"step_trace_time.csv", FileKind::kStepTraceTime},
+    {"npu_module_mem.csv", FileKind::kHardwareTable},
 }};
 
 // profiler_info.json or profiler_info_<digits>.json.
@@ -151,11 +152,15 @@ std::string AddTrace(RankInput& rank, const fs::path& path) {
   return "";
 }
 
+// Rates of a cache belong to kernels of another table, counters are of work that others tell.
+bool TellsAlone(FileKind kind) {
+  return kind != FileKind::kL2Cache && kind != FileKind::kHardwareTable;
+}
+
 // Of a table that was given without its capture.
 std::optional<FileKind> KindOfTable(const std::string& name) {
   for (const NamedKind& named : kOutputFiles) {
-    // Rates of a cache belong to kernels of another table.
-    const bool tells_alone = named.kind != FileKind::kTraceView && named.kind != FileKind::kL2Cache;
+    const bool tells_alone = named.kind != FileKind::kTraceView && TellsAlone(named.kind);
     if (named.name == name && tells_alone) return named.kind;
   }
   return KindOfMsprofTable(name);
@@ -238,7 +243,7 @@ bool AddTablesAlone(RankInput& rank, const fs::path& output) {
     if (!has_sums && IsThere(output / name)) AddFile(rank, FileKind::kAnalysisDb, output / name);
   }
   const bool any_tells_alone = std::ranges::any_of(
-      rank.files, [](const CaptureFile& file) { return file.kind != FileKind::kL2Cache; });
+      rank.files, [](const CaptureFile& file) { return TellsAlone(file.kind); });
   if (!any_tells_alone) return false;
   rank.kind = CaptureKind::kNpuText;
   return true;

@@ -17,6 +17,7 @@ Reader MemoryRecordCsv();
 Reader OperatorMemoryCsv();
 Reader OpStatisticCsv();
 Reader StepTraceTimeCsv();
+Reader ModuleMemoryCsv();
 Reader CommunicationJson();
 Reader CommunicationMatrixJson();
 Reader AnalysisDb();
@@ -31,12 +32,25 @@ Reader SchedulerTrace();
 
 const std::vector<Reader>& AllReaders() {
   static const std::vector<Reader> all = {
-      readers::ProfilerDb(),       readers::TraceView(),         readers::KinetoTrace(),
-      readers::NpuKinetoTrace(),   readers::KernelDetailsCsv(),  readers::CacheUseCsv(),
-      readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(), readers::OpStatisticCsv(),
-      readers::StepTraceTimeCsv(), readers::CommunicationJson(), readers::CommunicationMatrixJson(),
-      readers::AnalysisDb(),       readers::RawCapture(),        readers::ProfilerMetadataJson(),
-      readers::DeviceInfoJson(),   readers::SystemCallsCsv(),    readers::LockTrace(),
+      readers::ProfilerDb(),
+      readers::TraceView(),
+      readers::KinetoTrace(),
+      readers::NpuKinetoTrace(),
+      readers::KernelDetailsCsv(),
+      readers::CacheUseCsv(),
+      readers::MemoryRecordCsv(),
+      readers::OperatorMemoryCsv(),
+      readers::OpStatisticCsv(),
+      readers::StepTraceTimeCsv(),
+      readers::ModuleMemoryCsv(),
+      readers::CommunicationJson(),
+      readers::CommunicationMatrixJson(),
+      readers::AnalysisDb(),
+      readers::RawCapture(),
+      readers::ProfilerMetadataJson(),
+      readers::DeviceInfoJson(),
+      readers::SystemCallsCsv(),
+      readers::LockTrace(),
       readers::SchedulerTrace(),
   };
   return all;

@@ -61,6 +61,7 @@
   X(kCommUnaligned)      \
   X(kCommContention)     \
   X(kCommRetransmit)     \
+  X(kCommLostPackets)    \
   X(kCommInner)          \
   X(kCommBuffer)         \
   X(kPpBubble)           \
