@@ -109,6 +109,7 @@ inline constexpr std::tuple kRankTables{
     RankTable<&RankTrace::server_requests, Tables::kServer, OfStep::kAll>{"server_requests"},
     RankTable<&RankTrace::server_batches, Tables::kServer, OfStep::kAll>{"server_batches"},
     RankTable<&RankTrace::server_cache, Tables::kServer, OfStep::kAll>{"server_cache"},
+    RankTable<&RankTrace::server_load, Tables::kServer, OfStep::kAll>{"server_load"},
     RankTable<&RankTrace::server_transfers, Tables::kServer, OfStep::kAll>{"server_transfers"},
     RankTable<&RankTrace::communication_summary, Tables::kCommSummary, OfStep::kStepId>{
         "communication_summary"},

@@ -157,6 +157,7 @@ struct RankTables {
   ServerRequests server_requests;
   ServerBatches server_batches;
   ServerCache server_cache;
+  ServerLoad server_load;
   ServerTransfers server_transfers;
   /// In the order of the capture; its steps are names ("step5").
   std::vector<CommunicationStep> communication_summary;
