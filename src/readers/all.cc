@@ -22,6 +22,7 @@ Reader AnalysisDb();
 Reader ProfilerMetadataJson();
 Reader DeviceInfoJson();
 Reader RawCapture();
+Reader ServerTable();
 
 }  // namespace readers
 
@@ -32,7 +33,7 @@ const std::vector<Reader>& AllReaders() {
       readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(), readers::OpStatisticCsv(),
       readers::StepTraceTimeCsv(), readers::CommunicationJson(), readers::CommunicationMatrixJson(),
       readers::AnalysisDb(),       readers::RawCapture(),        readers::ProfilerMetadataJson(),
-      readers::DeviceInfoJson(),
+      readers::DeviceInfoJson(),   readers::ServerTable(),
   };
   return all;
 }
