@@ -18,7 +18,7 @@ ServerSpan KindOfSpan(std::string_view name) {
       {"batchFrameworkProcessing", ServerSpan::kSchedule},
       {"modelExec", ServerSpan::kExecute},
       {"Execute", ServerSpan::kExecute},
-      {"modelRunnerExec", ServerSpan::kExecute},
+      {"modelRunnerExec", ServerSpan::kRunner},
       {"forward", ServerSpan::kForward},
       {"sample", ServerSpan::kSample},
       {"computing_logits", ServerSpan::kSample},

@@ -37,7 +37,7 @@ class KnownRequests {
     const auto earliest = [&](TimeNs& time) {
       time = time < 0 ? batch.start : std::min(time, batch.start);
     };
-    if (kind == ServerSpan::kExecute) {
+    if (kind == ServerSpan::kExecute || kind == ServerSpan::kRunner) {
       earliest(requests_.run[row]);
       requests_.ran[row] = std::max(requests_.ran[row], batch.start + batch.dur);
     }

@@ -10,6 +10,7 @@ namespace mpa {
 enum class ServerSpan : std::uint8_t {
   kSchedule,    ///< it puts a batch together
   kExecute,     ///< it runs the batch: prepares it, computes it, samples
+  kRunner,      ///< the same as kExecute, in the process that drives the device
   kForward,     ///< it computes the model
   kSample,      ///< it chooses the next tokens
   kPrepare,     ///< inputs of the model
