@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "findings.h"
@@ -23,44 +24,47 @@ struct BlockState {
   TimeNs time = 0;
   std::int64_t free = 0, total = 0;
 };
+using StatesOfRanks = std::map<int, std::vector<BlockState>>;
 
-std::vector<BlockState> BlocksOf(const ServerPart& server) {
-  std::vector<BlockState> states;
-  for (const CacheState& state : server.cache) {
-    if (state.free_blocks >= 0 && state.total_blocks > 0)
-      states.push_back({state.time, state.free_blocks, state.total_blocks});
-  }
-  if (!states.empty()) return states;
+// Each data parallel rank has a cache of its own. The table of the cache does not say whose a state
+// is, batches do.
+StatesOfRanks BlocksOf(const ServerPart& server) {
+  StatesOfRanks of_batches, of_cache;
   for (const Span& span : server.spans) {
     if (span.free_blocks >= 0 && span.total_blocks > 0)
-      states.push_back({span.start, span.free_blocks, span.total_blocks});
+      of_batches[span.dp_rank].push_back({span.start, span.free_blocks, span.total_blocks});
   }
-  return states;
+  for (const CacheState& state : server.cache) {
+    if (state.free_blocks >= 0 && state.total_blocks > 0)
+      of_cache[state.dp_rank].push_back({state.time, state.free_blocks, state.total_blocks});
+  }
+  return of_cache.empty() || of_batches.size() > of_cache.size() ? of_batches : of_cache;
 }
 
 constexpr double kShort = 0.05;  // of all blocks that are free
 
 struct Shortage {
   TimeNs known = 0, short_time = 0;  // a state holds until the next one
-  std::int64_t total = 0, least = -1;
-  double most_used = 0;
+  std::int64_t total = 0;            // of a rank
+  double most_used = -1;
 
   double Share() const { return Ratio(short_time, known); }
 };
 
-Shortage ShortageOf(const std::vector<BlockState>& states) {
+Shortage ShortageOf(const StatesOfRanks& states_of_ranks) {
   Shortage shortage;
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const BlockState& state = states[i];
-    const auto free = static_cast<double>(std::min(state.free, state.total));
-    const auto total = static_cast<double>(state.total);
-    shortage.total = std::max(shortage.total, state.total);
-    shortage.least = shortage.least < 0 ? state.free : std::min(shortage.least, state.free);
-    shortage.most_used = std::max(shortage.most_used, 1 - free / total);
-    if (i + 1 == states.size()) break;
-    const TimeNs time = states[i + 1].time - state.time;
-    shortage.known += time;
-    if (free <= kShort * total) shortage.short_time += time;
+  for (const auto& [rank, states] : states_of_ranks) {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const BlockState& state = states[i];
+      const auto free = static_cast<double>(std::min(state.free, state.total));
+      const auto total = static_cast<double>(state.total);
+      shortage.total = std::max(shortage.total, state.total);
+      shortage.most_used = std::max(shortage.most_used, 1 - free / total);
+      if (i + 1 == states.size()) break;
+      const TimeNs time = states[i + 1].time - state.time;
+      shortage.known += time;
+      if (free <= kShort * total) shortage.short_time += time;
+    }
   }
   return shortage;
 }
@@ -193,8 +197,7 @@ void FindWaiting(const Scene& scene, std::vector<Finding>& found) {
   double most_used = -1;
   for (const ServerPart* server : scene.servers) {
     const Intervals waiting = WaitingTimes(*server);
-    const std::vector<BlockState> blocks = BlocksOf(*server);
-    if (!blocks.empty()) most_used = std::max(most_used, ShortageOf(blocks).most_used);
+    most_used = std::max(most_used, ShortageOf(BlocksOf(*server)).most_used);
     for (const Lane& lane : scene.lanes) {
       if (scene.servers[lane.instance] != server) continue;
       for (const Span* step : lane.steps) {

@@ -8,6 +8,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/language.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
@@ -56,7 +57,7 @@ void AddTotals(const Scene& scene, ScreenLines& lines) {
                 static_cast<double>(all.Count()) / all.Seconds(),
                 static_cast<double>(all.reply_tokens) / all.Seconds());
   }
-  lines.emplace_back(text);
+  AddSentence(text, lines);
 }
 
 void AddTimes(const Group& all, ScreenLines& lines) {
@@ -74,16 +75,19 @@ void AddTimes(const Group& all, ScreenLines& lines) {
 void AddGroups(const Scene& scene, std::size_t room, ScreenLines& lines) {
   if (scene.groups.size() < 2) return;
   const ScreenList list(
-      0, {ScreenName("where", 24), ScreenNumber("requests", 9), ScreenNumber("tokens", 10),
-          ScreenMs("ttft p90 ms", 12), ScreenMs("tpot p50 ms", 12), ScreenMs("queue p90", 11)});
+      0, {ScreenName("where", 20), ScreenNumber("requests", 9), ScreenNumber("tokens", 10),
+          ScreenMs("ttft p90 ms", 12), ScreenMs("tpot p50 ms", 12), ScreenMs("queue p90 ms", 12)});
   lines.push_back(list.Heading());
   std::size_t shown = 0;
   for (const Group& group : scene.groups) {
     if (group.instance < 0) continue;
     if (shown == room) break;
     ++shown;
-    lines.push_back(list.Line(WhereText(group.name, group.dp_rank, scene.HasInstances()),
-                              static_cast<std::int64_t>(group.Count()),
+    const std::string rank = group.dp_rank < 0 ? "" : fmt::format("dp {}", group.dp_rank);
+    const std::string where = !scene.HasInstances() ? rank
+                              : rank.empty()        ? Printable(group.name)
+                                             : fmt::format("{}, {}", Printable(group.name), rank);
+    lines.push_back(list.Line(where, static_cast<std::int64_t>(group.Count()),
                               group.prompt_tokens + group.reply_tokens,
                               kIfKnown(group.At(RequestTime::kFirstToken, 90)),
                               kIfKnown(group.At(RequestTime::kPerToken, 50)),

@@ -115,7 +115,7 @@ void FindPrefillInDecode(const Scene& scene, std::vector<Finding>& found) {
     whole += time;
     extra += std::max<TimeNs>(0, time - usual);
   }
-  constexpr double kLonger = 2, kExtra = 0.25;
+  constexpr double kLonger = 2, kExtra = 0.15;
   const double share = Ratio(extra, whole);
   if (static_cast<double>(longer) < kLonger * static_cast<double>(usual) || share < kExtra) return;
   std::string evidence = Say(
