@@ -44,9 +44,9 @@ void ReduceServer(const Parts& parts, const RecipeArguments&, OutputSelection wa
 }
 
 Verdict JudgeServer(const RankFacts& facts) {
+  if (facts.kind == CaptureKind::kServer) return {};
   return JudgeReadable(facts).Refuse(
-      facts.kind != CaptureKind::kServer,
-      "a profile of a device has no requests; msServiceProfiler records them",
+      true, "a profile of a device has no requests; msServiceProfiler records them",
       "give the directory that ms_service_profiler.parse wrote");
 }
 
