@@ -125,7 +125,8 @@ Json OrNull(Recorded recorded) {
 
 std::string_view Name(CaptureKind kind) {
   return EnumName<CaptureKind::kNpuKineto>(
-      kind, {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace", "npu_torch_trace"});
+      kind, {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace", "memory_snapshot",
+             "server_records", "npu_torch_trace"});
 }
 
 std::string_view Name(Ability ability) {
