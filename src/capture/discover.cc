@@ -104,6 +104,7 @@ class Walk {
           continue;
         } else if (IsCapture(entry)) {
           Add(entry, options_, found_);
+          if (IsDirectory(entry)) AddServer(entry, options_, found_);
         } else if (levels > 1 && IsDirectory(entry)) {
           Look(entry, levels - 1);
         }
