@@ -30,6 +30,7 @@ const char* SourceName(const RankInput& input) {
   if (input.kind == CaptureKind::kNpuDb) return "database";
   if (input.kind == CaptureKind::kNpuKineto) return "torch.profiler";
   if (input.kind == CaptureKind::kNpuRaw) return "raw";
+  if (input.kind == CaptureKind::kServer) return "server";
   const bool tables_alone =
       input.kind == CaptureKind::kNpuText && input.Find(FileKind::kTraceView) == nullptr;
   return tables_alone ? "tables" : "text";

@@ -27,6 +27,7 @@ Reader RawCapture();
 Reader SystemCallsCsv();
 Reader LockTrace();
 Reader SchedulerTrace();
+Reader ServerTable();
 
 }  // namespace readers
 
@@ -52,6 +53,7 @@ const std::vector<Reader>& AllReaders() {
       readers::SystemCallsCsv(),
       readers::LockTrace(),
       readers::SchedulerTrace(),
+      readers::ServerTable(),
   };
   return all;
 }
