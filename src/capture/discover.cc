@@ -83,7 +83,8 @@ void AddServer(const fs::path& path, const OpenOptions& options, Discovery& foun
 bool IsCapture(const fs::path& path) {
   if (IsDirectory(path)) return LooksLikeCapture(path);
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && (IsProfilerDb(path) || IsLooseKinetoTrace(path));
+  return fs::is_regular_file(path, ignored) &&
+         (IsProfilerDb(path) || IsLooseKinetoTrace(path) || IsMemorySnapshot(path));
 }
 
 // The captures below the directory `top`.
@@ -259,6 +260,7 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
     DiscoverIn(resolved, options, found);
   }
   AddHostWaitFilesBeside(found.ranks);
+  JoinMemorySnapshots(found.ranks);
   return found;
 }
 

@@ -61,6 +61,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     RecipeArguments arguments = runs[i].arguments;
     if (request.step && cuts_steps) arguments.step = request.step;
     try {
+      RequireRecords(input, recipe.needs);
       RequireTimeline(loaded.trace, recipe, input);
       mapped[i].part =
           InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });

@@ -28,6 +28,7 @@ Reader SystemCallsCsv();
 Reader LockTrace();
 Reader SchedulerTrace();
 Reader ServerTable();
+Reader MemorySnapshot();
 
 }  // namespace readers
 
@@ -54,6 +55,7 @@ const std::vector<Reader>& AllReaders() {
       readers::LockTrace(),
       readers::SchedulerTrace(),
       readers::ServerTable(),
+      readers::MemorySnapshot(),
   };
   return all;
 }
