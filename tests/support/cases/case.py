@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a case of the suite is: a capture with a known cause, a healthy twin, and what has to be said of both.
+
+A family of cases is a file of this directory with a list CASES. docs/cases.md has a section for each.
+"""
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "testdata"))
+from large_job import LargeJob, Plants  # noqa: E402
+
+US, MS = 1_000, 1_000_000
+ADVISOR = "advisor all -d ./result"
+
+
+@dataclass
+class Truth:
+    """What is true of a capture with a cause."""
+
+    ranks: list = field(default_factory=list)  # of the culprits; empty: all
+    place: str = ""  # the name at which it costs most
+    cost_ns: int = 0  # that a step gets longer by; 0: it does not
+    says: list = field(default_factory=list)  # texts that the first lines of the screen have
+
+
+@dataclass
+class Case:
+    """`plant` and `healthy` make in a directory what the command names; `plant` returns the truth. `finding` is the
+    id or the key that advisor has to name first, and not for the healthy twin. Where the command is another one, the
+    first `lines` lines have the texts of the truth, and those of the healthy twin have none of `silent`."""
+
+    name: str  # of its section in docs/cases.md
+    plant: Callable
+    healthy: Callable
+    finding: str = ""
+    command: str = ADVISOR
+    lines: int = 1
+    silent: tuple = ()
+    missing: str = ""  # why the program cannot say it yet
+
+
+def write_job(folder, job):
+    for rank in range(job.ranks):
+        job.write(folder, rank)
+
+
+def small_job(plants=Plants(), ranks=2, steps=4, layers=2, program=None):
+    return LargeJob(ranks, plants, steps, layers, program)
+
+
+def planted(job, twin, **truth):
+    """The two makers of a case: those of a job with the cause and of its healthy twin. The cause costs by which steps
+    of the one are longer than steps of the other."""
+
+    def plant(folder):
+        made = job()
+        write_job(folder / "result", made)
+        return Truth(**{"cost_ns": (max(made.ends) - max(twin().ends)) // made.steps, **truth})
+
+    return {"plant": plant, "healthy": lambda folder: write_job(folder / "result", twin())}
