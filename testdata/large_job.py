@@ -56,7 +56,7 @@ CREATE TABLE ENUM_HCCL_DATA_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 INSERT INTO ENUM_HCCL_TRANSPORT_TYPE VALUES (0,'SDMA');
 INSERT INTO ENUM_HCCL_LINK_TYPE VALUES (1,'HCCS'),(0,'ON_CHIP'),(65535,'INVALID_TYPE');
 INSERT INTO ENUM_HCCL_DATA_TYPE VALUES (4,'FP32');
-INSERT INTO ENUM_API_TYPE VALUES (20000,'acl'),(50001,'op'),(50003,'trace');"""
+INSERT INTO ENUM_API_TYPE VALUES (10000,'node'),(20000,'acl'),(50001,'op'),(50003,'trace');"""
 # A table that only the profilers write which were asked for it.
 GC_SCHEMA = "CREATE TABLE GC_RECORD (startNs INTEGER,endNs INTEGER,globalTid INTEGER);"
 # What one operator of one step did on one rank; `last`: when the last member of its group came;
@@ -66,7 +66,9 @@ Done = namedtuple("Done", "operator step free host issued host_end start end las
 
 class Plants:
     """`late`, `link`, `host`: (number, factor), where a link is that of the pair of a rank. What else
-    can be planted is a method that a class of its own overrides."""
+    can be planted is a method that a class of its own overrides. `blocks`: the host waits for the
+    device behind each launch."""
+    blocks = False
 
     def __init__(self, late=None, link=None, host=None):
         self.late, self.link, self.host = late, link, host
@@ -147,6 +149,8 @@ class LargeJob:
                     self.done[rank].append(
                         Done(own[rank], step, free[rank], begins[rank], issued[rank], host[rank],
                              came[rank], device[rank], last[rank]))
+                if plants.blocks:
+                    host = [max(times) for times in zip(host, device)]
         self.ends = host
 
     def _run_collective(self, kind, came, plants, device, copy):
@@ -184,6 +188,8 @@ class RankWriter:
         for number, done in enumerate(self.job.done[self.rank], 1):
             steps.setdefault(done.step, []).append(done)
             self._add_host(number, done)
+            if self.job.plants.blocks and done.end > done.host_end:
+                self.add_call("aclrtSynchronizeStream", done.host_end, done.end)
             if done.operator.group:
                 self._add_collective(number, done)
             elif done.operator.kernel:
@@ -275,7 +281,8 @@ class RankWriter:
                       thread, thread, self._text("Module"), NO_MODEL)
 
     def _add_call(self, name, start, end, connection):
-        self._add("CANN_API", EPOCH + start, EPOCH + end, 20000, PID << 32 | MAIN, connection,
+        level = 10000 if name == "launch" else 20000
+        self._add("CANN_API", EPOCH + start, EPOCH + end, level, PID << 32 | MAIN, connection,
                   self._text(name))
 
     def _add_task(self, kind, start, end, connection, stream):

@@ -57,10 +57,16 @@ class EvenExperts(Experts):
 
 
 class LateNode(Plants):
-    """The ranks of the second node begin each step 4 ms later."""
+    """The ranks of the second node wait for their batch in each step."""
+
+    WAIT, AT = "executor.py(88): wait_for_batch", 1
 
     def pause_ns(self, rank, step, number):
-        return 4 * MS if rank >= NODE and number == 0 else 0
+        return 8 * MS if rank >= NODE and number == self.AT else 0
+
+    def record(self, writer, number, done):
+        if done.host > done.free:
+            writer.add_python(self.WAIT, done.free, done.host)
 
 
 CASES = [
@@ -71,7 +77,7 @@ CASES = [
     Case("uneven-experts", finding="ep.imbalance",
          **planted(lambda: small_job(Experts(), ranks=4), lambda: small_job(EvenExperts(), ranks=4),
                    ranks=[2], place="GroupedMatmul")),
-    Case("nodes-out-of-step", finding="rank.late_host",
+    Case("nodes-out-of-step", finding="host.python",
          **planted(lambda: small_job(LateNode(), ranks=2 * NODE), lambda: small_job(ranks=2 * NODE),
-                   ranks=list(range(NODE, 2 * NODE)))),
+                   ranks=list(range(NODE, 2 * NODE)), place="wait_for_batch")),
 ]

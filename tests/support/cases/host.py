@@ -63,15 +63,15 @@ class LargeBatches(Plants):
         writer.add_memory(done.host_end, SmallBatches.HELD, SmallBatches.HELD)
 
 
-def with_waits(words, wait):
-    """The program with a wait for the device behind each operator with such a name."""
-    return [step for operator in PROGRAM
-            for step in ([operator, wait] if operator.name.startswith(words) else [operator])]
+class Blocking(Plants):
+    """A call waits for the device behind each launch, as with ASCEND_LAUNCH_BLOCKING=1."""
+
+    blocks = True
 
 
-PROGRAM = 2 * LAYER + UPDATE
-READS = with_waits("aten::m", Operator("aten::item"))
-BLOCKED = with_waits(("aten::", "npu::"), Operator("npu::synchronize"))
+# A result is read behind each multiplication.
+READS = [step for operator in 2 * LAYER + UPDATE
+         for step in ([operator, Operator("aten::item")] if operator.name.startswith("aten::m") else [operator])]
 
 CASES = [
     Case("operator-compilation", finding="host.compile",
@@ -79,7 +79,7 @@ CASES = [
     Case("frequent-synchronisation", finding="host.sync",
          **planted(lambda: small_job(program=READS), small_job, place="aten::item")),
     Case("launch-blocking", finding="host.launch_blocking",
-         **planted(lambda: small_job(program=BLOCKED), small_job)),
+         **planted(lambda: small_job(Blocking()), small_job, place="aclrtSynchronizeStream")),
     Case("garbage-collection", finding="host.gc",
          **planted(lambda: small_job(Collected()), lambda: small_job(CollectedFast()), place="garbage collection")),
     Case("small-batches", finding="host.launch_bound",
