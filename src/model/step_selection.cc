@@ -180,6 +180,11 @@ class RowsOfStep {
     return window;
   }
 
+  static std::vector<TimeNs> EndsOfValues(const CounterSamples& samples) {
+    std::vector<TimeNs> ends(samples.Size());
+    for (std::size_t i = 0; i < samples.Size(); ++i) ends[i] = samples.End(i);
+    return ends;
+  }
   // A value holds until the next one of its device.
   static std::vector<TimeNs> EndsOfValues(const CoreClocks& clocks) {
     std::vector<TimeNs> ends(clocks.Size());

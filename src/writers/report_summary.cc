@@ -109,8 +109,8 @@ SummaryTable SheetsTable(const std::vector<Sheet>& sheets) {
   AddColumn(Translated("Sheet"), Format::kText, 10, made.table);  // goes on over the next ones
   for (const Sheet& sheet : sheets) {
     made.table.rows.push_back(
-        {{std::string(PurposeOf(sheet.name)), static_cast<std::int64_t>(sheet.rows.size()),
-          FitName(sheet.name, kMaxSheetName)}});
+        {{std::string(sheet.meaning.empty() ? sheet.meaning : Translated(sheet.meaning)),
+          static_cast<std::int64_t>(sheet.rows.size()), FitName(sheet.name, kMaxSheetName)}});
   }
   return made;
 }

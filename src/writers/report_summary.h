@@ -14,7 +14,4 @@ namespace mpa::writers {
 /// such as workbooks of single ranks, whose sheets the Python tool's users read by position.
 std::optional<WorkbookSummary> SummaryOf(const Report& report, std::string title);
 
-/// What a sheet is for, in the language of the process; empty for one that is not known.
-std::string_view PurposeOf(std::string_view sheet);
-
 }  // namespace mpa::writers

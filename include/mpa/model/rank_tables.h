@@ -94,6 +94,9 @@ inline constexpr std::tuple kRankTables{
     RankTable<&RankTrace::serving_marks, Tables::kSteps, OfStep::kHostTime>{"serving_marks"},
     RankTable<&RankTrace::step_times, Tables::kStepTimes, OfStep::kStepId>{"step_times"},
     // A snapshot is of one time, and a server has no steps of training.
+    RankTable<&RankTrace::memory_snapshots, Tables::kMemorySnapshot, OfStep::kAll>{
+        "memory_snapshots"},
+    RankTable<&RankTrace::memory_calls, Tables::kMemorySnapshot, OfStep::kAll>{"memory_calls"},
     RankTable<&RankTrace::memory_segments, Tables::kMemorySnapshot, OfStep::kAll>{
         "memory_segments"},
     RankTable<&RankTrace::memory_blocks, Tables::kMemorySnapshot, OfStep::kAll>{"memory_blocks"},
@@ -105,10 +108,12 @@ inline constexpr std::tuple kRankTables{
     RankTable<&RankTrace::lock_uses, Tables::kSystemCalls, OfStep::kMeanwhile>{"lock_uses"},
     // Samples name their counter by its row here.
     RankTable<&RankTrace::counters, Tables::kCounters, OfStep::kAll>{"counters"},
-    RankTable<&RankTrace::counter_samples, Tables::kCounters, OfStep::kHostTime>{"counter_samples"},
+    RankTable<&RankTrace::counter_samples, Tables::kCounters, OfStep::kHeldOnDevice>{
+        "counter_samples"},
     RankTable<&RankTrace::server_requests, Tables::kServer, OfStep::kAll>{"server_requests"},
     RankTable<&RankTrace::server_batches, Tables::kServer, OfStep::kAll>{"server_batches"},
     RankTable<&RankTrace::server_cache, Tables::kServer, OfStep::kAll>{"server_cache"},
+    RankTable<&RankTrace::server_load, Tables::kServer, OfStep::kAll>{"server_load"},
     RankTable<&RankTrace::server_transfers, Tables::kServer, OfStep::kAll>{"server_transfers"},
     RankTable<&RankTrace::communication_summary, Tables::kCommSummary, OfStep::kStepId>{
         "communication_summary"},

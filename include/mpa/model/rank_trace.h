@@ -145,6 +145,8 @@ struct RankTables {
   Steps steps;
   ServingMarks serving_marks;
   StepTimes step_times;
+  MemorySnapshots memory_snapshots;
+  MemoryCalls memory_calls;
   MemorySegments memory_segments;
   MemoryBlocks memory_blocks;
   MemoryActions memory_actions;
@@ -157,6 +159,7 @@ struct RankTables {
   ServerRequests server_requests;
   ServerBatches server_batches;
   ServerCache server_cache;
+  ServerLoad server_load;
   ServerTransfers server_transfers;
   /// In the order of the capture; its steps are names ("step5").
   std::vector<CommunicationStep> communication_summary;
@@ -200,6 +203,8 @@ struct RankTrace : RankTables {
   bool lacks_addresses = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.
   std::int64_t backward_tid = -1;
+  /// Cores of the host's machine, as the trace of its scheduler tells them; -1: not known.
+  std::int64_t machine_cores = -1;
   /// Number of the device; -1 when the capture does not show it. See `chips`.
   std::int64_t device_id = -1;
   /// When the profiler began and stopped recording; -1 when the capture does not say.

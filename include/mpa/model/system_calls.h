@@ -12,11 +12,13 @@
 /// hold.
 namespace mpa {
 
-/// Calls into the C library and the kernel: "futex", "pthread_mutex_lock", "ioctl".
+/// Calls into the C library and the kernel: "futex", "pthread_mutex_lock", "ioctl". One may run
+/// within another.
 template <template <typename> class Of>
 struct SystemCallFields {
   Of<TimeNs> start{}, dur{};
-  Of<std::int64_t> thread = Initially{-1};
+  Of<std::int64_t> process = Initially{-1};  ///< several may be recorded
+  Of<std::int64_t> thread = Initially{-1};   ///< as the operating system numbers it: Tracks::tid
   Of<StringId> name{};
 };
 struct SystemCalls : Table<SystemCallFields> {};
@@ -25,9 +27,10 @@ struct SystemCalls : Table<SystemCallFields> {};
 template <template <typename> class Of>
 struct LockUseFields {
   Of<TimeNs> start{}, dur{};
-  Of<std::int64_t> thread = Initially{-1};
-  Of<StringId> lock{};  ///< "GIL"
-  Of<bool> is_held{};   ///< else the thread waits for it
+  Of<std::int64_t> process = Initially{-1};  ///< each has a lock of its own
+  Of<std::int64_t> thread = Initially{-1};   ///< as of SystemCalls
+  Of<StringId> lock{};                       ///< "GIL"
+  Of<bool> is_held{};                        ///< else the thread waits for it
 };
 struct LockUses : Table<LockUseFields> {};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -175,6 +176,7 @@ struct TextFile {
 
 struct Sheet {
   std::string name;
+  std::string_view meaning{};  ///< what it is for, in English
   std::vector<Banner> banners;
   std::vector<Column> columns;
   Rows rows;
@@ -222,12 +224,21 @@ void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, RankIn
 Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning,
                    std::string_view title = {});
 
+/// The name of a list, and what it is for, in English. Workbooks of recipes begin with both.
+struct SheetTitle {
+  std::string_view name, meaning;
+
+  template <std::convertible_to<std::string_view> Text>
+  SheetTitle(const Text& name, std::string_view meaning = {}) : name(name), meaning(meaning) {}
+};
+
 /// An empty list with these columns.
 template <typename Item>
-Sheet SheetOf(std::string_view name, const std::vector<ColumnOf<Item>>& columns,
+Sheet SheetOf(const SheetTitle& title, const std::vector<ColumnOf<Item>>& columns,
               TextFile text_file = {}) {
   Sheet sheet;
-  sheet.name = name;
+  sheet.name = title.name;
+  sheet.meaning = title.meaning;
   sheet.look = Look::kList;
   sheet.text_file = std::move(text_file);
   for (const ColumnOf<Item>& column : columns) sheet.columns.push_back(column.column);
@@ -238,8 +249,8 @@ Sheet SheetOf(std::string_view name, const std::vector<ColumnOf<Item>>& columns,
 template <typename Item>
 class ItemSheet {
  public:
-  ItemSheet(std::string_view name, std::vector<ColumnOf<Item>> columns, TextFile text_file = {})
-      : sheet(SheetOf(name, columns, std::move(text_file))), columns_(std::move(columns)) {}
+  ItemSheet(const SheetTitle& title, std::vector<ColumnOf<Item>> columns, TextFile text_file = {})
+      : sheet(SheetOf(title, columns, std::move(text_file))), columns_(std::move(columns)) {}
   void Add(const Item& item, RankIndex rank = {}) { AddRow(columns_, item, rank, sheet); }
   const std::vector<ColumnOf<Item>>& Columns() const { return columns_; }
 

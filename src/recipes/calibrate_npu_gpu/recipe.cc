@@ -116,6 +116,7 @@ SheetColumns<OpItem> OpColumns() {
 Sheet EmptyComparison(RankId rank) {
   Sheet sheet;
   sheet.name = fmt::format("CompareProfileReportRank{}", RankName(rank));
+  sheet.meaning = ToTranslate("Modules of the NPU beside those of the GPU");
   sheet.look = Look::kList;
   sheet.of_rank = {"compare_profile_report", "Sheet1"};
   const auto add_side = [&](const char* side, const SheetColumns<OpItem>& columns) {

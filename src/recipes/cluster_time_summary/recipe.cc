@@ -191,7 +191,8 @@ std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_
 }
 
 Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
-  ItemSheet list("ClusterTimeCompareSummary",
+  ItemSheet list({"ClusterTimeCompareSummary",
+                  ToTranslate("The parts of each step beside those of the other run")},
                  ComparisonColumns(std::make_index_sequence<kMetrics>()),
                  {"cluster_time_compare_summary", TextFile::Unit::kAsTheyAre});
   const auto difference = [](MetricPlace metric, Tint tint) {
@@ -263,7 +264,8 @@ std::vector<ChartedColumn> ChartedParts(const std::vector<StepRow>& rows) {
 }
 
 Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
-  ItemSheet list(kSummaryTable, SummaryColumns(std::make_index_sequence<kMetrics>()),
+  ItemSheet list({kSummaryTable, ToTranslate("Where the time of each step went, on every rank")},
+                 SummaryColumns(std::make_index_sequence<kMetrics>()),
                  {"cluster_time_summary", TextFile::Unit::kAsTheyAre});
   list.sheet.charts = {
       {.kind = Chart::Kind::kStacked,

@@ -35,10 +35,11 @@ Column Real(const char* name, const char* meaning) {
 
 // Adds the items as a sheet, if there are any.
 template <typename Item>
-void AddSheet(const char* name, std::vector<ColumnOf<Item>> columns, const std::vector<Item>& items,
-              const char* text_file, Report& report, std::vector<Chart> charts = {}) {
+void AddSheet(const SheetTitle& title, std::vector<ColumnOf<Item>> columns,
+              const std::vector<Item>& items, const char* text_file, Report& report,
+              std::vector<Chart> charts = {}) {
   if (items.empty()) return;
-  ItemSheet list(name, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre});
+  ItemSheet list(title, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre});
   list.sheet.charts = std::move(charts);
   for (const Item& item : items) list.Add(item);
   report.sheets.push_back(std::move(list.sheet));
@@ -46,11 +47,11 @@ void AddSheet(const char* name, std::vector<ColumnOf<Item>> columns, const std::
 
 // The same for many items, which refer to parts or to sources of the report.
 template <typename Item>
-void AddMadeSheet(const char* name, std::vector<ColumnOf<Item>> columns,
+void AddMadeSheet(const SheetTitle& title, std::vector<ColumnOf<Item>> columns,
                   const std::vector<Item>& items, const char* text_file, Report& report,
                   std::vector<Chart> charts = {}) {
   if (items.empty()) return;
-  ItemSheet<Item> sheet(name, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre});
+  ItemSheet<Item> sheet(title, std::move(columns), {text_file, TextFile::Unit::kAsTheyAre});
   sheet.sheet.charts = std::move(charts);
   PartSheet<Item> list(std::move(sheet));
   for (const Item& item : items) list.Add(item, {});
@@ -256,8 +257,8 @@ std::vector<ColumnOf<BaseItem>> BaseColumns() {
 }  // namespace
 
 void AddGroupSheet(const std::vector<Group>& groups, Report& report) {
-  AddSheet("CommunicationGroupMapping", GroupColumns(), groups, "communication_group_mapping",
-           report);
+  AddSheet({"CommunicationGroupMapping", ToTranslate("Process groups and their ranks")},
+           GroupColumns(), groups, "communication_group_mapping", report);
 }
 
 void AddTimeSheets(const std::shared_ptr<const OpSums>& sums, Report& report) {
@@ -281,7 +282,9 @@ void AddTimeSheets(const std::shared_ptr<const OpSums>& sums, Report& report) {
     }
   }
   report.sources.push_back(sums);
-  AddMadeSheet("ClusterCommunicationTime", TimeColumns(), all, "cluster_communication_time", report,
+  AddMadeSheet({"ClusterCommunicationTime",
+                ToTranslate("Transfer, wait and idle time of each communication operator")},
+               TimeColumns(), all, "cluster_communication_time", report,
                {{.kind = Chart::Kind::kStacked,
                  .title = "Communication of each rank, all groups and steps",
                  .labels = {"rank_id"},
@@ -293,8 +296,9 @@ void AddTimeSheets(const std::shared_ptr<const OpSums>& sums, Report& report) {
                  .of_ranks = true,
                  .only_in = "hccl_op_name",
                  .only = std::string(kTotal)}});
-  AddMadeSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,
-               "cluster_communication_bandwidth", report);
+  AddMadeSheet({"ClusterCommunicationBandwidth",
+                ToTranslate("Size and bandwidth of transfers by link and operator")},
+               PacketColumns(), packets, "cluster_communication_bandwidth", report);
 }
 
 void AddMatrixSheet(const std::shared_ptr<const LinkSums>& sums, Report& report) {
@@ -328,18 +332,20 @@ void AddMatrixSheet(const std::shared_ptr<const LinkSums>& sums, Report& report)
 }
 
 void AddStepSheet(const std::vector<StepTraceRow>& rows, Report& report) {
-  AddSheet("ClusterStepTraceTime", StepColumns(), rows, "", report,
-           {{.kind = Chart::Kind::kStacked,
-             .title = "The mean step of each rank",
-             .labels = {"index"},
-             .values = {{"computing", Tint::kCompute},
-                        {"communication_not_overlapped", Tint::kUnsplit},
-                        {"free", Tint::kFree}},
-             .measured = Measured::kUs,
-             .same = Chart::SameLabel::kMean,
-             .of_ranks = true,
-             .only_in = "type",
-             .only = "rank"}});
+  AddSheet(
+      {"ClusterStepTraceTime", ToTranslate("Computing, communication and free time of each step")},
+      StepColumns(), rows, "", report,
+      {{.kind = Chart::Kind::kStacked,
+        .title = "The mean step of each rank",
+        .labels = {"index"},
+        .values = {{"computing", Tint::kCompute},
+                   {"communication_not_overlapped", Tint::kUnsplit},
+                   {"free", Tint::kFree}},
+        .measured = Measured::kUs,
+        .same = Chart::SameLabel::kMean,
+        .of_ranks = true,
+        .only_in = "type",
+        .only = "rank"}});
 }
 
 void AddJobSheets(const Ranks& ranks, Report& report) {
@@ -360,8 +366,10 @@ void AddJobSheets(const Ranks& ranks, Report& report) {
       base.push_back({"distributed_args", job.distributed_args});
     }
   }
-  AddSheet("HostInfo", HostColumns(), hosts, "host_info", report);
-  AddSheet("RankDeviceMap", DeviceColumns(), devices, "rank_device_map", report);
+  AddSheet({"HostInfo", ToTranslate("Names of the hosts")}, HostColumns(), hosts, "host_info",
+           report);
+  AddSheet({"RankDeviceMap", ToTranslate("Which device and host each rank runs on")},
+           DeviceColumns(), devices, "rank_device_map", report);
   AddSheet("ClusterBaseInfo", BaseColumns(), base, "cluster_base_info", report);
 }
 

@@ -290,11 +290,14 @@ void AddLines(const Lateness& lateness, RankId target, const std::vector<Explain
 void AddSheets(const std::vector<SlowRun>& found, const std::vector<ExplainedOp>& ops,
                RankId target, Report& report) {
   constexpr TextFile::Unit kPlain = TextFile::Unit::kAsTheyAre;
-  ItemSheet list("CommunicationBottleneck", SlowRunColumns(), {"communication_bottleneck", kPlain});
-  ItemSheet last("CommunicationBottleneckLast", LastColumns(),
-                 {"communication_bottleneck_last", kPlain});
-  ItemSheet late("CommunicationBottleneckLateRanks", LateInOpsColumns(),
-                 {"communication_bottleneck_late_ranks", kPlain});
+  ItemSheet list({"CommunicationBottleneck",
+                  ToTranslate("The longest communication operators, and which rank came last")},
+                 SlowRunColumns(), {"communication_bottleneck", kPlain});
+  ItemSheet last({"CommunicationBottleneckLast", ToTranslate("How often each rank came last")},
+                 LastColumns(), {"communication_bottleneck_last", kPlain});
+  ItemSheet late(
+      {"CommunicationBottleneckLateRanks", ToTranslate("Ranks that came late, and how late")},
+      LateInOpsColumns(), {"communication_bottleneck_late_ranks", kPlain});
   list.sheet.charts = {LargestBars("The longest communication operators", {"communicationOp"},
                                    {{"duration(us)", Tint::kUnsplit}}, Measured::kUs)};
   late.sheet.charts = {LargestBars("How long these operators waited for the ranks that came last",

@@ -241,7 +241,9 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, OutputS
                    Report& report) {
   const std::vector<TypeSet> sets = arguments[kTypeSets];
   if (wanted.sheets) {
-    ItemSheet list("ComputationalOperatorMaskingLinearity", MaskingColumns(),
+    ItemSheet list({"ComputationalOperatorMaskingLinearity",
+                    ToTranslate("How much communication of each group computing hides")},
+                   MaskingColumns(),
                    {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
     list.sheet.charts = {HeatOf("Share of communication that nothing hides, mean of the steps",
                                 "rankId", "parallelType",

@@ -140,8 +140,10 @@ void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Rep
       CountColumn<&ExpertGroup::difference>(
           "tokensDiff", 14,
           "Tokens of the rank with the most minus those of the rank with the fewest.")};
-  ItemSheet summary("EPTokensSummary", rank_columns);
-  ItemSheet top("TopEPTokensInfo", group_columns);
+  ItemSheet summary({"EPTokensSummary", ToTranslate("Tokens of the experts on each rank")},
+                    rank_columns);
+  ItemSheet top({"TopEPTokensInfo", ToTranslate("The kernels with the most tokens")},
+                group_columns);
   summary.sheet.charts = {{.kind = Chart::Kind::kBars,
                            .title = "Tokens of each rank",
                            .labels = {"rank"},

@@ -191,8 +191,9 @@ void AddLines(const Ranks& ranks, const PathTree& all, Metric metric, Report& re
 
 void ReduceExportStacks(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                         Report& report) {
-  ItemSheet of_ranks("StackPathsOfRanks", PathColumns(true)),
-      sums("StackPaths", PathColumns(false));
+  ItemSheet of_ranks({"StackPathsOfRanks", ToTranslate("Time by call path, on each rank")},
+                     PathColumns(true)),
+      sums({"StackPaths", ToTranslate("Time by call path, over all ranks")}, PathColumns(false));
   const Metric metric = ranks.front().part.metric;
   PathTreeBuilder all;
   for (const auto& [rank, part] : ranks) {

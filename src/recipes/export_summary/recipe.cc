@@ -242,7 +242,7 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
 
 void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const RecipeArguments&,
                          OutputSelection wanted, Report& report) {
-  ItemSheet files("ExportedFiles", FileColumns());
+  ItemSheet files({"ExportedFiles", ToTranslate("The files that were written")}, FileColumns());
   std::int64_t kernels = 0, calls = 0;
   for (const auto& [rank, part] : ranks) {
     if (part.left_out) {

@@ -357,8 +357,8 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments& arguments,
                         OutputSelection wanted, Report& report) {
   const bool compat = arguments[kAsCompat];
   if (wanted.sheets) {
-    ItemSheet list("FreeAnalysis", IdleColumns(compat),
-                   {"free_analysis", TextFile::Unit::kAsTheyAre});
+    ItemSheet list({"FreeAnalysis", ToTranslate("The longest idle times of the device, and why")},
+                   IdleColumns(compat), {"free_analysis", TextFile::Unit::kAsTheyAre});
     list.sheet.charts = {{.kind = Chart::Kind::kBars,
                           .title = "The longest free times of each rank together",
                           .labels = {"rankId"},

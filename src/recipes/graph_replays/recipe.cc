@@ -251,8 +251,12 @@ void AddSpread(const Ranks& ranks, Report& report) {
 
 void ReduceGraphReplays(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                         Report& report) {
-  ItemSheet graphs("GraphReplays", GraphColumns());
-  ItemSheet places("GraphLayers", PlaceColumns());
+  ItemSheet graphs(
+      {"GraphReplays", ToTranslate("Replays of captured graphs: their times and parts")},
+      GraphColumns());
+  ItemSheet places(
+      {"GraphLayers", ToTranslate("Layers of captured graphs: kernels and bubbles of each")},
+      PlaceColumns());
   graphs.sheet.charts = {{.kind = Chart::Kind::kStacked,
                           .title = "What a replay of each graph spends its time on",
                           .labels = {"graphId", "rankId"},

@@ -253,13 +253,13 @@ SheetColumns<AdviceRow> AdviceColumns() {
 
 // A sheet of the rows of ranks, each behind its rank.
 template <typename Item>
-void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> HeadPart::*rows,
-              const std::vector<OfRank<HeadPart>>& ranks, Report& report,
-              std::vector<Chart> charts = {}) {
-  ItemSheet list(name, std::move(columns));
+void AddSheet(const SheetTitle& title, SheetColumns<Item> columns,
+              std::vector<Item> HeadPart::*rows, const std::vector<OfRank<HeadPart>>& ranks,
+              Report& report, std::vector<Chart> charts = {}) {
+  ItemSheet list(title, std::move(columns));
   Sheet& sheet = list.sheet;
   sheet.charts = std::move(charts);
-  sheet.of_rank = {"head_overhead", name};
+  sheet.of_rank = {"head_overhead", std::string(title.name)};
   sheet.columns.insert(sheet.columns.begin(), Number("rankId", "The rank."));
   for (RankIndex rank; rank < ranks.size(); ++rank) {
     for (const Item& item : ranks[rank].part.*rows) {
@@ -275,8 +275,10 @@ void AddSheet(const char* name, SheetColumns<Item> columns, std::vector<Item> He
 
 void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
   for (const auto& rank : ranks) BeginRank(rank.rank, report);
-  AddSheet("HEAD_CALL", CallColumns(), &HeadPart::calls, ranks, report);
-  AddSheet("HEAD_STEP", StepColumns(), &HeadPart::steps, ranks, report,
+  AddSheet({"HEAD_CALL", ToTranslate("Each call of a graph: the parts of its head")}, CallColumns(),
+           &HeadPart::calls, ranks, report);
+  AddSheet({"HEAD_STEP", ToTranslate("The head overhead of each step")}, StepColumns(),
+           &HeadPart::steps, ranks, report,
            {{.kind = Chart::Kind::kStacked,
              .title = "Where the heads of the calls of a step spend their time",
              .labels = {"rankId", "step"},
@@ -290,13 +292,16 @@ void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
              .measured = Measured::kNs,
              .same = Chart::SameLabel::kSum}});
   AddSheet(
-      "HEAD_SUMMARY", SummaryColumns(), &HeadPart::summary, ranks, report,
+      {"HEAD_SUMMARY", ToTranslate("Quantiles of the parts of the head")}, SummaryColumns(),
+      &HeadPart::summary, ranks, report,
       {LargestBars("How long each segment of a call takes: median, 90th percentile",
                    {"rankId", "scope", "phase", "segment"}, {{"p50"}, {"p90"}}, Measured::kNs)});
-  AddSheet("HEAD_CHILD", ChildColumns(), &HeadPart::children, ranks, report,
+  AddSheet({"HEAD_CHILD", ToTranslate("What the host did within the head")}, ChildColumns(),
+           &HeadPart::children, ranks, report,
            {LargestBars("What runs within the segments, all calls", {"segment", "name"},
                         {{"total"}}, Measured::kNs, Chart::SameLabel::kSum)});
-  AddSheet("HEAD_ADVICE", AdviceColumns(), &HeadPart::advice, ranks, report);
+  AddSheet({"HEAD_ADVICE", ToTranslate("What to do about the head overhead")}, AdviceColumns(),
+           &HeadPart::advice, ranks, report);
 }
 
 namespace {

@@ -188,11 +188,17 @@ SheetColumns<ItemOfRank<Level>> PointColumns() {
 }  // namespace
 
 void AddSheets(const Ranks& ranks, Report& report) {
-  ItemSheet summary("MemoryRanks", RankColumns());
-  ItemSheet peak("MemoryPeak", PeakColumns());
-  ItemSheet steps("MemoryByStep", StepColumns());
-  ItemSheet growth("MemoryGrowth", LeakColumns());
-  ItemSheet points("MemoryOverTime", PointColumns());
+  ItemSheet summary({"MemoryRanks", ToTranslate("The peak of each rank, by category")},
+                    RankColumns());
+  ItemSheet peak({"MemoryPeak", ToTranslate("What was held at the peak, by operator")},
+                 PeakColumns());
+  ItemSheet steps({"MemoryByStep", ToTranslate("Allocated and reserved memory of each step")},
+                  StepColumns());
+  ItemSheet growth(
+      {"MemoryGrowth", ToTranslate("Memory that grows from step to step, by operator")},
+      LeakColumns());
+  ItemSheet points({"MemoryOverTime", ToTranslate("What is allocated for what, over time")},
+                   PointColumns());
   peak.sheet.charts = {LargestBars("What is held at the peak, by where it is allocated",
                                    {"callSite", "operator"}, {{"bytes"}}, Measured::kBytes,
                                    Chart::SameLabel::kSum)};

@@ -96,7 +96,9 @@ void AddSheet(const std::vector<StatisticOfRank>& parts, Report& report) {
   if (std::ranges::any_of(parts, [](const auto& part) { return HasMfu(part.part.rows); })) {
     columns.push_back(ModuleMfuColumn(kNames));
   }
-  ItemSheet list("ModuleStatistic", std::move(columns));
+  ItemSheet list(
+      {"ModuleStatistic", ToTranslate("Kernels of each module, in the order of the model")},
+      std::move(columns));
   list.sheet.of_rank = {"module_statistic", "Sheet1"};
   list.sheet.charts = {LargestBars(
       "Kernel time of the modules, without those within, all ranks", {"parentModule", "module"},

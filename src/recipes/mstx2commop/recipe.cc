@@ -148,7 +148,8 @@ void AddMadeSheet(const Ranks& ranks, Report& report) {
       TextColumn<&Item::op, &MadeOp::data_type>("dataType", 10, "Data type of the elements."),
       TextColumn<&Item::op, &MadeOp::count>("count", 12, "Number of elements."),
       TextColumn<&Item::op, &MadeOp::type>("opType", 24, "The type of the operator.")};
-  ItemSheet list("MSTX_COMMUNICATION_OP", columns);
+  ItemSheet list({"MSTX_COMMUNICATION_OP", ToTranslate("Communication operators of the marks")},
+                 columns);
   for (const auto& [id, part] : ranks) {
     const RankIndex rank = BeginRank(id, report);
     std::int64_t number_of_op = 0;

@@ -164,9 +164,9 @@ std::vector<ColumnOf<WasteItem>> WasteColumns() {
 }
 
 template <typename Item>
-PartSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, WorkbookPlace place,
-                       std::vector<Chart> charts = {}) {
-  ItemSheet list(name, std::move(columns));
+PartSheet<Item> ListOf(const SheetTitle& title, std::vector<ColumnOf<Item>> columns,
+                       WorkbookPlace place, std::vector<Chart> charts = {}) {
+  ItemSheet list(title, std::move(columns));
   list.sheet.of_rank = std::move(place);
   list.sheet.charts = std::move(charts);
   return PartSheet<Item>(std::move(list));
@@ -177,12 +177,15 @@ PartSheet<Item> ListOf(const char* name, std::vector<ColumnOf<Item>> columns, Wo
 void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& report) {
   const bool with_mfu = std::ranges::any_of(
       parts, [](const OfRank<Part>& part) { return HasMfu(part.part.modules); });
-  auto kernels = ListOf("OperatorMFU", KernelColumns(compat), {"operator_mfu_kernel", "Sheet1"});
-  auto modules =
-      ListOf("ModuleMFU", ModuleTableColumns(with_mfu), {"operator_mfu_module", "Sheet1"});
-  auto shares = ListOf("MFUSummary", ShareColumns(), {"operator_mfu_summary", "Summary"});
+  auto kernels = ListOf({"OperatorMFU", ToTranslate("Utilization of the chip by kernel")},
+                        KernelColumns(compat), {"operator_mfu_kernel", "Sheet1"});
+  auto modules = ListOf({"ModuleMFU", ToTranslate("Utilization of the chip by module")},
+                        ModuleTableColumns(with_mfu), {"operator_mfu_module", "Sheet1"});
+  auto shares = ListOf({"MFUSummary", ToTranslate("Utilization of the chip by class of kernels")},
+                       ShareColumns(), {"operator_mfu_summary", "Summary"});
   auto wastes = ListOf(
-      "MFUWaste", WasteColumns(), {"operator_mfu_summary", "Waste"},
+      {"MFUWaste", ToTranslate("Kernels whose low utilization costs most")}, WasteColumns(),
+      {"operator_mfu_summary", "Waste"},
       {LargestBars("Kernel time beyond what the peak allows, all ranks",
                    {"op_type", "input_shapes", "compute_type"}, {{"wasted(ns)", Tint::kCompute}},
                    Measured::kNs, Chart::SameLabel::kSum)});

@@ -165,7 +165,12 @@ void AddP2pSheet(const Ranks& ranks, Report& report) {
          return item.row->connection.empty() ? Cell(NoNumber::kUnknown)
                                              : Cell(item.row->connection);
        }}};
-  AddRowsOfRanks(ranks, &P2pOps::ops, {"COMMUNICATION_OP", std::move(columns)}, report);
+  AddRowsOfRanks(
+      ranks, &P2pOps::ops,
+      {{"COMMUNICATION_OP",
+        ToTranslate("Communication operators rebuilt from marks, as databases have them")},
+       std::move(columns)},
+      report);
 }
 
 // The ends that both ranks recorded. Two groups may have the same ranks of the group, and one

@@ -73,7 +73,7 @@ void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox
           "type", 8,
           "0 for FP, 1 for BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
       CountColumn<&Item::rank, kRank>("rank", 8, "The rank.")};
-  ItemSheet list("StepTaskInfo", columns);
+  ItemSheet list({"StepTaskInfo", ToTranslate("Passes of the pipeline on each rank")}, columns);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const RankIndex rank = BeginRank(ranks[i].rank, report);
     for (const LabelledBox& box : boxes[i]) list.Add({ranks[i].rank, &box}, rank);

@@ -217,10 +217,13 @@ PageChart RolesChart(const JobRoles& job, const std::vector<IterationAccount>& a
 }
 
 void AddSheets(const JobRoles& job, const std::vector<IterationAccount>& accounts, Report& report) {
-  ItemSheet iterations("RlIterations", IterationColumns());
-  ItemSheet roles("RlRoles", RoleColumns());
-  ItemSheet bubbles("RlBubbles", BubbleColumns());
-  ItemSheet runs("RlRuns", RunColumns());
+  ItemSheet iterations({"RlIterations", ToTranslate("Iterations: times and bubbles of each")},
+                       IterationColumns());
+  ItemSheet roles({"RlRoles", ToTranslate("Roles: how long each device runs them")}, RoleColumns());
+  ItemSheet bubbles(
+      {"RlBubbles", ToTranslate("Times between the roles, in which devices are idle")},
+      BubbleColumns());
+  ItemSheet runs({"RlRuns", ToTranslate("Each run of a role on a device")}, RunColumns());
   iterations.sheet.charts = {{.kind = Chart::Kind::kStacked,
                               .title = "Device time of the iterations",
                               .labels = {"iteration"},

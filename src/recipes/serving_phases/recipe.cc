@@ -232,7 +232,8 @@ SheetColumns<StepItem> StepColumns() {
 }
 
 void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report& report) {
-  ItemSheet phases("ServingPhases", PhaseColumns());
+  ItemSheet phases({"ServingPhases", ToTranslate("Prefill and decode: the parts of their steps")},
+                   PhaseColumns());
   for (const PhaseGroup& group : groups) {
     if (!group.steps.empty()) phases.Add(group);
   }
@@ -258,7 +259,7 @@ void AddSheets(const Ranks& ranks, const std::vector<PhaseGroup>& groups, Report
                           .labels = {"phase", "size"},
                           .values = {{"minNs"}, {"q1Ns"}, {"medianNs"}, {"q3Ns"}, {"maxNs"}},
                           .measured = Measured::kNs}};
-  ItemSheet steps("ServingSteps", StepColumns());
+  ItemSheet steps({"ServingSteps", ToTranslate("Each step of the server")}, StepColumns());
   for (const auto& [id, part] : ranks) {
     const RankIndex rank = BeginRank(id, report);
     for (std::size_t i = 0; i < part.steps.size(); ++i) {

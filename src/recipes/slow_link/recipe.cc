@@ -97,10 +97,13 @@ std::vector<const LinkClass*> Farthest(const LinkClasses& classes, std::size_t m
 
 void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
                    const std::vector<const LinkClass*>& top, Report& report) {
-  ItemSheet sums("SlowLinkSum", LinkSumColumns(), {"slow_link_sum"});
+  ItemSheet sums({"SlowLinkSum", ToTranslate("Slow transfers by link")}, LinkSumColumns(),
+                 {"slow_link_sum"});
   sums.sheet.charts = {BoxesOf("How long transfers of equal kind, ranks and size took",
                                {"opTypeRelatedRanksDataSize"})};
-  ItemSheet ops("SlowLinkOps", LinkColumns(), {"slow_link_ops"});
+  ItemSheet ops({"SlowLinkOps",
+                 ToTranslate("Collectives whose transfer takes longer than that of similar ones")},
+                LinkColumns(), {"slow_link_ops"});
   for (const LinkClass* same : top) {
     sums.Add({same, same->stats, ranks[same->Longest().member.rank].rank,
               ranks[same->Shortest().member.rank].rank});

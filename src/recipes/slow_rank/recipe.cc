@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpa/base/language.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/collectives/lateness.h"
@@ -129,11 +130,14 @@ std::vector<ColumnOf<LateRow>> LateRowColumns() {
 }
 
 void AddLateSheets(const Findings& findings, const Lateness& lateness, Report& report) {
-  ItemSheet votes("SlowRank", VoteColumns(), {"rank_stats"});
-  ItemSheet ops("SlowOpStats", LateOpColumns(), {"slow_op_stats"});
+  ItemSheet votes({"SlowRank", ToTranslate("How often the others waited for each rank")},
+                  VoteColumns(), {"rank_stats"});
+  ItemSheet ops({"SlowOpStats", ToTranslate("How often each rank came last, by operator")},
+                LateOpColumns(), {"slow_op_stats"});
   for (const Votes& rank : findings.ranks) votes.Add(rank, BeginRank(rank.rank, report));
   for (const LateOp& op : findings.ops) ops.Add(op);
-  ItemSheet late("LateRanks", LateRowColumns(), {"late_ranks", TextFile::Unit::kAsTheyAre});
+  ItemSheet late({"LateRanks", ToTranslate("Ranks that came late to collectives, and how late")},
+                 LateRowColumns(), {"late_ranks", TextFile::Unit::kAsTheyAre});
   for (const LateRanks& ranks : lateness.ranks)
     late.Add({&ranks, &lateness.instances[ranks.worst],
               LateStateText(ranks.ranks, ranks.captured, lateness.absent)});

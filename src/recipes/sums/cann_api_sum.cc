@@ -85,7 +85,7 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
   Chart by_rank = LargestBars("Time in CANN calls of each rank", {"rank"}, {{"totalTimeNs"}},
                               Measured::kNs, Chart::SameLabel::kSum);
   by_rank.of_ranks = true;
-  return {{"CannApiSumRank",
+  return {{{"CannApiSumRank", ToTranslate("CANN calls of the host by name, on each rank")},
            {"rank_stats"},
            0,
            /*each_rank=*/true,
@@ -95,7 +95,7 @@ std::vector<SumSheet> CannApiSheets(const RecipeArguments&) {
            },
            SIZE_MAX,
            {std::move(by_rank)}},
-          {"CannApiSum",
+          {{"CannApiSum", ToTranslate("CANN calls of the host by name, over all ranks")},
            {"all_stats"},
            0,
            /*each_rank=*/false,

@@ -77,7 +77,7 @@ SheetColumns<GroupRow> TypeColumns() {
 
 std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
   std::vector<SumSheet> sheets = {
-      {"ComputeOpAllRankStats",
+      {{"ComputeOpAllRankStats", ToTranslate("Kernels by type, over all ranks")},
        {"all_stats"},
        0,
        /*each_rank=*/false,
@@ -87,7 +87,7 @@ std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
        {LargestBars("Time of the types of kernels, all ranks", {"OpType", "TaskType"},
                     {{"SumNs", Tint::kCompute}}, Measured::kNs, Chart::SameLabel::kSum),
         BoxesOf("How long a kernel takes", {"OpType", "TaskType"})}},
-      {"ComputeOpPerRankStatsByOpType",
+      {{"ComputeOpPerRankStatsByOpType", ToTranslate("Kernels by type, on each rank")},
        {"rank_stats_by_optype"},
        0,
        /*each_rank=*/true,
@@ -99,7 +99,7 @@ std::vector<SumSheet> ComputeOpSheets(const RecipeArguments& arguments) {
   SheetColumns<GroupRow> columns = TypeColumns<1>();
   columns.insert(columns.begin(), KeyColumn<0>("OpName", 40, "The kernel."));
   columns.push_back(KeyColumn<3>("InputShapes", 40, "Shapes of the inputs, joined by ';'."));
-  sheets.push_back({"ComputeOpPerRankStatsByOpName",
+  sheets.push_back({{"ComputeOpPerRankStatsByOpName", ToTranslate("Kernels by name, on each rank")},
                     {"rank_stats_by_opname"},
                     1,
                     /*each_rank=*/true,

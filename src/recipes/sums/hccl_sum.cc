@@ -69,7 +69,7 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
   const std::size_t most = arguments[kTopNum];
   const auto type = KeyColumn<0>("OpType", 36, "Type of the operator.");
   return {
-      {"HcclAllRankStats",
+      {{"HcclAllRankStats", ToTranslate("Communication operators by type, over all ranks")},
        {"all_stats"},
        kByType,
        /*each_rank=*/false,
@@ -79,7 +79,7 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
        {LargestBars("Time of communication by type, all ranks", {"OpType"},
                     {{"SumNs", Tint::kUnsplit}}, Measured::kNs, Chart::SameLabel::kSum),
         BoxesOf("How long an operator takes", {"OpType"})}},
-      {"HcclPerRankStats",
+      {{"HcclPerRankStats", ToTranslate("Communication operators by type, on each rank")},
        {"rank_stats"},
        kByType,
        /*each_rank=*/true,
@@ -87,7 +87,7 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
        nullptr,
        SIZE_MAX,
        {SumsOfEachRank("Time of communication on each rank", Tint::kUnsplit)}},
-      {"HcclTopOpStats",
+      {{"HcclTopOpStats", ToTranslate("The longest communication operators")},
        {"top_op_stats"},
        kByName,
        /*each_rank=*/false,
@@ -95,7 +95,7 @@ std::vector<SumSheet> HcclSheets(const RecipeArguments& arguments) {
        [](const GroupRow& a, const GroupRow& b) { return a.stats.mean > b.stats.mean; },
        most,
        {BoxesOf("The operators that take longest", {"OpName"})}},
-      {"HcclGroupNameMap",
+      {{"HcclGroupNameMap", ToTranslate("Names of process groups")},
        {"group_name_map"},
        kByGroup,
        /*each_rank=*/false,

@@ -124,8 +124,9 @@ SheetColumns<SpanItem> SpanColumns() {
 Sheet SpanSheet(std::vector<SpanItem> items) {
   StableSort(items,
              [](const SpanItem& a, const SpanItem& b) { return a.Share(kCann) > b.Share(kCann); });
-  ItemSheet list("MSTXMarkStats", SpanColumns(),
-                 {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
+  ItemSheet list(
+      {"MSTXMarkStats", ToTranslate("Marked ranges: their times on the host and the device")},
+      SpanColumns(), {"mark_stats", TextFile::Unit::kMilliseconds, /*without=*/"index"});
   list.sheet.charts = {LargestBars(
       "Mean length of marked times", {"Name"},
       {{"FrameworkDurationNs"}, {"CannDurationNs"}, {"DeviceDurationNs", Tint::kCompute}},
@@ -183,8 +184,8 @@ std::vector<sums::Part> GroupsOfRanks(const std::vector<SpanItem>& items, std::s
 
 std::vector<sums::SumSheet> NameSheets() {
   std::vector<sums::SumSheet> sheets;
-  const auto add = [&](const char* name, const char* file, const char* title) {
-    sheets.push_back({name,
+  const auto add = [&](const SheetTitle& sheet, const char* file, const char* title) {
+    sheets.push_back({sheet,
                       {file, TextFile::Unit::kMilliseconds, /*without=*/""},
                       sheets.size(),
                       /*each_rank=*/false,
@@ -196,9 +197,12 @@ std::vector<sums::SumSheet> NameSheets() {
                       SIZE_MAX,
                       {BoxesOf(title, {"Name", "StepId"})}});
   };
-  add("MSTXAllFrameworkStats", "all_fwk_stats", "How long marked times take in the framework");
-  add("MSTXAllCannStats", "all_cann_stats", "How long marked times take in CANN");
-  add("MSTXAllDeviceStats", "all_device_stats", "How long marked times take on the device");
+  add({"MSTXAllFrameworkStats", ToTranslate("Times of marked ranges in the framework")},
+      "all_fwk_stats", "How long marked times take in the framework");
+  add({"MSTXAllCannStats", ToTranslate("Times of marked ranges in the CANN layer")},
+      "all_cann_stats", "How long marked times take in CANN");
+  add({"MSTXAllDeviceStats", ToTranslate("Times of marked ranges on the device")},
+      "all_device_stats", "How long marked times take on the device");
   return sheets;
 }
 
@@ -241,7 +245,7 @@ std::vector<sums::GroupRow> NamesOnScreen(const MarkedRanks& ranks, bool device)
   }
   sums::Ranks of_names;
   for (std::size_t i = 0; i < ranks.size(); ++i) of_names.push_back({ranks[i].rank, parts[i]});
-  return RowsOf({.name = "", .each_rank = false, .before = sums::LargestSumFirst}, of_names);
+  return RowsOf({.title = "", .each_rank = false, .before = sums::LargestSumFirst}, of_names);
 }
 
 void AddMstxLines(const MarkedRanks& ranks, Report& report) {

@@ -107,7 +107,7 @@ Chart SumsOfEachRank(std::string title, Tint tint) {
 }
 
 Sheet SheetWith(const SumSheet& sheet, const std::vector<GroupRow>& rows) {
-  ItemSheet list(sheet.name, sheet.columns, sheet.text_file);
+  ItemSheet list(sheet.title, sheet.columns, sheet.text_file);
   list.sheet.charts = sheet.charts;
   for (const GroupRow& row : rows) list.Add(row);
   return std::move(list.sheet);

@@ -86,7 +86,7 @@ inline bool LargestSumFirst(const GroupRow& a, const GroupRow& b) {
 }
 
 struct SumSheet {
-  const char* name;
+  SheetTitle title;
   TextFile text_file{};
   std::size_t by = 0;  ///< which of the groupings
   bool each_rank;      ///< else one row for a key of all ranks

@@ -303,10 +303,10 @@ std::vector<ColumnOf<EventItem>> EventColumns() {
           "thread", 10, "The thread of the host; empty: an event of the device.")};
 }
 
-void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::size_t top,
-            std::vector<Top> TopOfRank::*list, Report& report) {
+void AddTop(const SheetTitle& title, const SheetTitle& of_ranks, const Ranks& ranks,
+            std::size_t top, std::vector<Top> TopOfRank::*list, Report& report) {
   const bool of_operators = list == &TopOfRank::operators;
-  ItemSheet all(name, TopColumns(false, of_operators));
+  ItemSheet all(title, TopColumns(false, of_operators));
   ItemSheet each(of_ranks, TopColumns(true, of_operators));
   TimeNs steps = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -329,9 +329,14 @@ void AddTop(const char* name, const char* of_ranks, const Ranks& ranks, std::siz
 }
 
 void AddSheets(const Ranks& ranks, std::size_t top, Report& report) {
-  AddTop("TopKernels", "TopKernelsOfRanks", ranks, top, &TopOfRank::kernels, report);
-  AddTop("TopOperators", "TopOperatorsOfRanks", ranks, top, &TopOfRank::operators, report);
-  ItemSheet events("SlowEvents", EventColumns());
+  AddTop({"TopKernels", ToTranslate("The slowest kernels, over all ranks")},
+         {"TopKernelsOfRanks", ToTranslate("The slowest kernels, on each rank")}, ranks, top,
+         &TopOfRank::kernels, report);
+  AddTop({"TopOperators", ToTranslate("The slowest operators, over all ranks")},
+         {"TopOperatorsOfRanks", ToTranslate("The slowest operators, on each rank")}, ranks, top,
+         &TopOfRank::operators, report);
+  ItemSheet events({"SlowEvents", ToTranslate("Events that took longer than the threshold")},
+                   EventColumns());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const SlowEvent& event : ranks[i].part.events) events.Add({ranks[i].rank, &event}, i);
   }

@@ -57,6 +57,26 @@ TEST_F(StepRulesTest, KeepTheCallsUntilTheDeviceIsDoneAndThoseThatLaunchedItsWor
   EXPECT_FALSE(trace_.IsOfStep(200));
 }
 
+TEST_F(StepRulesTest, KeepWhatThreadsDidUntilTheDeviceIsDoneAndSamplesThatHeldWhileItWorked) {
+  for (const TimeNs start : {0, 90, 150, 229, 230}) {
+    trace_.thread_states.Append({.start = start, .dur = 15, .thread = 7});
+    trace_.interrupts.Append({.start = start, .dur = 15, .core = 1});
+    trace_.system_calls.Append({.start = start, .dur = 15, .thread = 7});
+    trace_.lock_uses.Append({.start = start, .dur = 15, .thread = 7});
+  }
+  trace_.counters.Append({});
+  for (const TimeNs start : {100, 150, 200, 230})
+    trace_.counter_samples.Append({.start = start, .dur = 50, .counter = 0});
+  SelectStep(trace_, 2);
+  const Starts on_host = {90, 150, 229};
+  EXPECT_EQ(trace_.thread_states.start, on_host);
+  EXPECT_EQ(trace_.interrupts.start, on_host);
+  EXPECT_EQ(trace_.system_calls.start, on_host);
+  EXPECT_EQ(trace_.lock_uses.start, on_host);
+  EXPECT_EQ(trace_.counter_samples.start, (Starts{150, 200}));
+  EXPECT_EQ(trace_.counters.Size(), 1u);
+}
+
 TEST_F(StepRulesTest, GiveTheMomentAtWhichTwoStepsMeetToTheLater) {
   EXPECT_TRUE(trace_.IsOfStep(-1'000'000));  // no step was chosen
   SelectStep(trace_, 1);
