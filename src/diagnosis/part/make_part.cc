@@ -231,7 +231,18 @@ class PartMaker {
   }
 
   void AddMemory() {
-    part_.memory.peak = std::max<std::int64_t>(MemoryTotals(trace_).MostReserved(), 0);
+    const MemoryTotals totals(trace_);
+    part_.memory.peak = std::max<std::int64_t>(totals.MostReserved(), 0);
+    for (const MemoryTotals::Total& total : totals.All()) {
+      const auto step = steps_.OfHostTime(total.time);
+      if (!step || *step >= part_.steps.size() || !IsSize(total.allocated) ||
+          !IsSize(total.reserved))
+        continue;
+      StepMemory& memory = part_.steps[*step].memory;
+      memory.allocated = total.allocated;
+      memory.most_allocated = std::max(memory.most_allocated, total.allocated);
+      memory.reserved = total.reserved;
+    }
     const MemorySamples& samples = trace_.memory_samples;
     for (std::size_t i = 0; i < samples.Size(); ++i) {
       if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.memory.pool)
@@ -387,6 +398,9 @@ void CheckPart(const RankDiagnosis& part) {
     Require(IsDuration(step.launch_median) && IsDuration(step.launch_decile) &&
             IsDuration(step.launch_time));
     for (const WorkSum& work : step.work) Require(is_name(work.name) && IsDuration(work.time));
+    for (const std::int64_t bytes :
+         {step.memory.allocated, step.memory.most_allocated, step.memory.reserved})
+      Require(bytes == -1 || IsSize(bytes));
     for (const UnsplitPiece& piece : step.unsplit) {
       Require(piece.collective < graph.collectives.size());
       RequireTime(piece.begin, piece.end - piece.begin);
@@ -430,6 +444,7 @@ void CheckPart(const RankDiagnosis& part) {
   for (const OperationPart& row : part.operations) {
     Require(is_name(row.group) && is_name(row.name) && is_name(row.kind));
     RequireTime(row.start, row.dur);
+    Require(IsDuration(row.copied));
   }
   for (const PeerTransfer& row : part.transfers) {
     Require(row.operation < part.operations.size() && is_name(row.transport));
