@@ -22,7 +22,8 @@ from synthetic_run import EPOCH
 TP, RANKS_OF_HOST = 2, 8
 NOISE = {"device": 0.01, "host": 0.05}
 HOST_NS, LATENCY_NS, BETWEEN_STEPS_NS = 250_000, 20_000, 50_000
-# Of the host: for the call that launches, and for making the stream that computes wait for a collective
+# Of the host: for the call that launches, and for making the stream that computes wait for a
+# collective
 LAUNCH_NS, EVENT_NS = 20_000, 10_000
 COMPUTE_STREAM = 2
 AWAIT, CALL = 1_000_000, 2_000_000  # connections of calls that launch no work begin here
@@ -65,9 +66,9 @@ Done = namedtuple("Done", "operator step free host issued host_end start end las
 
 
 class Plants:
-    """`late`, `link`, `host`: (number, factor), where a link is that of the pair of a rank. What else
-    can be planted is a method that a class of its own overrides. `blocks`: the host waits for the
-    device behind each launch."""
+    """`late`, `link`, `host`: (number, factor), where a link is that of the pair of a rank. What
+    else can be planted is a method that a class of its own overrides. `blocks`: the host waits for
+    the device behind each launch."""
     blocks = False
 
     def __init__(self, late=None, link=None, host=None):
@@ -99,8 +100,8 @@ class Plants:
         return 0
 
     def run_of_model(self, rank, step):
-        """In a server, which has no steps of the profiler: the name of a run of the model, and how many
-        operators of the step are in it."""
+        """In a server, which has no steps of the profiler: the name of a run of the model, and how
+        many operators of the step are in it."""
         return None
 
     def record(self, writer, number, done):
@@ -125,7 +126,8 @@ class LargeJob:
             host = [time + BETWEEN_STEPS_NS for time in host]
             for number, operator in enumerate(self.program):
                 free = host
-                begins = [time + plants.pause_ns(rank, step, number) for rank, time in enumerate(host)]
+                begins = [time + plants.pause_ns(rank, step, number)
+                          for rank, time in enumerate(host)]
                 host = list(begins)
                 own = [plants.operator(rank, step, operator) for rank in ranks]
                 for rank in ranks:
@@ -223,9 +225,13 @@ class RankWriter:
         else:
             self._add("STEP_TIME", step, EPOCH + own[0].host, EPOCH + own[-1].host_end)
 
-    def add_operator(self, name, start, end, connection=None, thread=MAIN, kind=50001):
-        self._add("PYTORCH_API", str(EPOCH + start), str(EPOCH + end), PID << 32 | thread, connection,
-                  self._text(name), -1, None, None, None, None, kind)
+    def add_operator(self, name, start, end, connection=None, thread=MAIN, kind=50001, stack=()):
+        """`stack`: lines of the program, the innermost first."""
+        chain = len(self.rows.get("PYTORCH_API", ())) if stack else None
+        for depth, line in enumerate(stack):
+            self._add("PYTORCH_CALLCHAINS", chain, self._text(line), depth)
+        self._add("PYTORCH_API", str(EPOCH + start), str(EPOCH + end), PID << 32 | thread,
+                  connection, self._text(name), -1, None, None, None, chain, kind)
 
     def add_python(self, name, start, end, thread=MAIN):
         self.add_operator(name, start, end, thread=thread, kind=50003)
@@ -239,13 +245,15 @@ class RankWriter:
 
     def add_memory(self, time, allocated, reserved):
         """What the allocator of the framework holds at a time, in bytes."""
-        self._add("MEMORY_RECORD", self._text("PTA"), EPOCH + time, allocated, reserved, allocated, 0, 0)
+        self._add("MEMORY_RECORD", self._text("PTA"), EPOCH + time, allocated, reserved, allocated,
+                  0, 0)
 
     def add_allocation(self, name, size, start, end):
         """`end` None: it is never released."""
         end = None if end is None else EPOCH + end
         length = None if end is None else end - EPOCH - start
-        self._add("OP_MEMORY", self._text(name), size, EPOCH + start, end, end, length, length, 0, 0)
+        self._add("OP_MEMORY", self._text(name), size, EPOCH + start, end, end, length, length, 0,
+                  0)
 
     def _add_job(self):
         job, rank = self.job, self.rank

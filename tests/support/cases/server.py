@@ -117,11 +117,13 @@ def engines(plants):
 
 
 def old_and_new(new):
+    """Two captures of a server, and by how much the second one decodes more slowly."""
     def make(folder):
         job, before = serving(new()), serving(Server())
         write_job(folder / "new", job)
         write_job(folder / "old", before)
-        return Truth(cost_ns=(max(job.ends) - max(before.ends)) // job.steps, says=["Matmul"])
+        more = max(job.ends) / max(before.ends) - 1
+        return Truth(says=["REGRESSION decode:time_per_token", f"(+{100 * more:.1f} %, limit 3 %"])
     return make
 
 
@@ -139,6 +141,6 @@ CASES = [
                    place="tokenizer.py")),
     Case("uneven-engines", finding="serve.balance",
          **planted(lambda: engines(Engines()), lambda: engines(EvenEngines()), ranks=[0, 1])),
-    Case("slower-model", command="compare -d ./new -bp ./old", plant=old_and_new(SlowerModel),
-         healthy=old_and_new(Server), lines=40),
+    Case("slower-model", command="compare -d ./new -bp ./old --fail_on decode:time_per_token>+3%",
+         plant=old_and_new(SlowerModel), healthy=old_and_new(Server)),
 ]
