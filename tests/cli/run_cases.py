@@ -47,6 +47,14 @@ class Cases(Making):
                     self.assertEqual(wrong, [])
                     self.assertEqual(alarms, [], "of the healthy twin")
 
+    def test_a_version_that_leaks(self):
+        """Is told from the one before, although its steps take as long."""
+        case = next(case for case in CASES if case.name == "memory-leak")
+        case.plant(self.folder("new"))
+        case.healthy(self.folder("old"))
+        said = run(self.TOOL, self.scratch, "compare -d ./new/result -bp ./old/result")
+        self.assertIn(f"memory grows by {memory.Leaking.KEPT / 1e6:.2f} MB a step (base 0.00)", said.splitlines())
+
     def test_the_judge_objects(self):
         """To another finding, rank, place, gain or text, and to a twin that is not healthy."""
         case = next(case for case in CASES if case.name == "uneven-experts")

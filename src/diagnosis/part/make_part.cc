@@ -230,19 +230,28 @@ class PartMaker {
     return memory > 0;
   }
 
+  // Reports come when something changes: a step without one ends as the one before.
+  void AddMemoryOfSteps(const std::vector<MemoryTotals::Total>& totals) {
+    for (std::size_t step = 0; step < std::min(steps_.Count(), part_.steps.size()); ++step) {
+      const auto behind =
+          std::ranges::upper_bound(totals, steps_.HostEnd(step), {}, &MemoryTotals::Total::time);
+      if (behind == totals.begin()) continue;
+      const MemoryTotals::Total& last = *(behind - 1);
+      if (IsSize(last.allocated) && IsSize(last.reserved))
+        part_.steps[step].memory = {last.allocated, last.allocated, last.reserved};
+    }
+    for (const MemoryTotals::Total& total : totals) {
+      const auto step = steps_.OfHostTime(total.time);
+      if (!step || *step >= part_.steps.size() || !IsSize(total.allocated)) continue;
+      std::int64_t& most = part_.steps[*step].memory.most_allocated;
+      if (most >= 0) most = std::max(most, total.allocated);
+    }
+  }
+
   void AddMemory() {
     const MemoryTotals totals(trace_);
     part_.memory.peak = std::max<std::int64_t>(totals.MostReserved(), 0);
-    for (const MemoryTotals::Total& total : totals.All()) {
-      const auto step = steps_.OfHostTime(total.time);
-      if (!step || *step >= part_.steps.size() || !IsSize(total.allocated) ||
-          !IsSize(total.reserved))
-        continue;
-      StepMemory& memory = part_.steps[*step].memory;
-      memory.allocated = total.allocated;
-      memory.most_allocated = std::max(memory.most_allocated, total.allocated);
-      memory.reserved = total.reserved;
-    }
+    AddMemoryOfSteps(totals.All());
     const MemorySamples& samples = trace_.memory_samples;
     for (std::size_t i = 0; i < samples.Size(); ++i) {
       if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.memory.pool)

@@ -3,7 +3,6 @@
 // or of an allocator that finds no room between its tensors. Neither takes time from a step.
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "diagnose.h"
@@ -11,7 +10,7 @@
 #include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/advice.h"
-#include "mpa/measure/quantiles.h"
+#include "mpa/measure/memory_growth.h"
 
 namespace mpa {
 namespace {
@@ -45,15 +44,14 @@ std::vector<StepMemory> StepsOf(const Job& job, RankIndex rank) {
 
 // What tensors take more after each step; 0: they do not grow steadily.
 std::int64_t Leaked(const Job& job, const std::vector<StepMemory>& steps) {
-  std::vector<std::int64_t> more;
-  for (std::size_t i = 1; i < steps.size(); ++i)
-    more.push_back(steps[i].allocated - steps[i - 1].allocated);
-  if (more.empty()) return 0;
-  const std::int64_t usual = Median(more);
-  const std::int64_t least = *std::ranges::min_element(more);
-  if (static_cast<double>(usual) < job.thresholds[kGrowthBytes] ||
-      static_cast<double>(least) < job.thresholds[kGrowthSteady] * static_cast<double>(usual))
-    return 0;
+  std::vector<std::int64_t> levels;
+  for (const StepMemory& step : steps) levels.push_back(step.allocated);
+  const std::int64_t usual = UsualGrowth(levels).value_or(0);
+  if (static_cast<double>(usual) < job.thresholds[kGrowthBytes]) return 0;
+  const double least = job.thresholds[kGrowthSteady] * static_cast<double>(usual);
+  for (std::size_t i = 1; i < levels.size(); ++i) {
+    if (static_cast<double>(levels[i] - levels[i - 1]) < least) return 0;
+  }
   return usual;
 }
 
