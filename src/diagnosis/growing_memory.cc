@@ -31,7 +31,7 @@ constexpr MetricInfo kTensorsPerStep{"tensors_per_step", "bytes",
     kPoolAtEnd{"reserved", "bytes", "{} reserved in the end"};
 
 // The steps that count and have records of memory, without a gap.
-std::vector<StepMemory> StepsOf(const Job& job, RankIndex rank) {
+std::vector<StepMemory> MemoryOfSteps(const Job& job, RankIndex rank) {
   std::vector<StepMemory> found;
   const std::vector<StepPart>& steps = job.Part(rank).steps;
   for (std::size_t step = job.first_step; step < std::min(job.steps, steps.size()); ++step) {
@@ -81,7 +81,7 @@ void CheckGrowth(Conclusions& conclusions) {
   Finding leaks = NewFinding(job, kMemGrowth), pieces = NewFinding(job, kMemFragments);
   std::int64_t leaked = 0, scattered = 0, reserved = 0, allocated = 0;
   for (RankIndex rank; rank < job.ranks.size(); ++rank) {
-    const std::vector<StepMemory> steps = StepsOf(job, rank);
+    const std::vector<StepMemory> steps = MemoryOfSteps(job, rank);
     if (const std::int64_t more = Leaked(job, steps); more > 0) {
       leaks.ranks.push_back(job.ranks[rank].rank);
       leaked = std::max(leaked, more);

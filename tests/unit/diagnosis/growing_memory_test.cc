@@ -25,25 +25,25 @@ RankDiagnosis WithMemory(const std::vector<std::int64_t>& allocated,
   return builder.Build();
 }
 
-const Finding* Found(const Diagnosis& diagnosis, const char* key) {
+const Finding* FoundOfMemory(const Diagnosis& diagnosis, const char* key) {
   return FindingWith(diagnosis, key);
 }
 
-const std::vector<std::int64_t> kFlat = {900, 900, 900, 900, 900};
+const std::vector<std::int64_t> kFlatPool = {900, 900, 900, 900, 900};
 
 TEST(MemoryGrowth, TensorsThatAreKept) {
-  const Diagnosis diagnosis = DiagnoseJob({WithMemory({100, 147, 194, 240, 288}, kFlat)});
-  const Finding* found = Found(diagnosis, "mem.growth");
+  const Diagnosis diagnosis = DiagnoseJob({WithMemory({100, 147, 194, 240, 288}, kFlatPool)});
+  const Finding* found = FoundOfMemory(diagnosis, "mem.growth");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "tensors_per_step"), 47 * kMb);
   EXPECT_EQ(found->gain, 0) << "no step gets shorter";
-  EXPECT_EQ(Found(diagnosis, "mem.fragments"), nullptr);
+  EXPECT_EQ(FoundOfMemory(diagnosis, "mem.fragments"), nullptr);
 }
 
 MPA_REFUTES(MemoryGrowth, WhatComesAndGoesIsNoLeak, "mem.growth");
 TEST(MemoryGrowth, WhatComesAndGoesIsNoLeak) {
   const auto leaks = [](const std::vector<std::int64_t>& allocated) {
-    return Found(DiagnoseJob({WithMemory(allocated, kFlat)}), "mem.growth") != nullptr;
+    return FoundOfMemory(DiagnoseJob({WithMemory(allocated, kFlatPool)}), "mem.growth") != nullptr;
   };
   EXPECT_FALSE(leaks({100, 300, 300, 300, 300})) << "states of the optimizer";
   EXPECT_FALSE(leaks({100, 150, 120, 170, 220})) << "batches of different sizes";
@@ -56,19 +56,20 @@ TEST(MemoryGrowth, WhatComesAndGoesIsNoLeak) {
 TEST(MemoryGrowth, AnAllocatorThatTakesMore) {
   const Diagnosis diagnosis =
       DiagnoseJob({WithMemory({500, 500, 501, 500, 500}, {900, 920, 920, 960, 980})});
-  const Finding* found = Found(diagnosis, "mem.fragments");
+  const Finding* found = FoundOfMemory(diagnosis, "mem.fragments");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "reserved_per_step"), 20 * kMb);
   EXPECT_EQ(MetricIn(*found, "reserved"), 980 * kMb);
   EXPECT_EQ(MetricIn(*found, "allocated"), 500 * kMb);
-  EXPECT_EQ(Found(diagnosis, "mem.growth"), nullptr);
+  EXPECT_EQ(FoundOfMemory(diagnosis, "mem.growth"), nullptr);
 }
 
 MPA_REFUTES(MemoryGrowth, WhatTensorsNeedIsNotInPieces, "mem.fragments");
 TEST(MemoryGrowth, WhatTensorsNeedIsNotInPieces) {
   const auto grows = [](const std::vector<std::int64_t>& allocated,
                         const std::vector<std::int64_t>& reserved) {
-    return Found(DiagnoseJob({WithMemory(allocated, reserved)}), "mem.fragments") != nullptr;
+    return FoundOfMemory(DiagnoseJob({WithMemory(allocated, reserved)}), "mem.fragments") !=
+           nullptr;
   };
   const std::vector<std::int64_t> more = {900, 920, 940, 960, 980};
   EXPECT_TRUE(grows({500, 500, 500, 500, 500}, more));
@@ -78,13 +79,13 @@ TEST(MemoryGrowth, WhatTensorsNeedIsNotInPieces) {
 }
 
 TEST(MemoryGrowth, RanksThatHaveItAreNamed) {
-  const RankDiagnosis leaks = WithMemory({100, 147, 194, 240, 288}, kFlat);
-  const RankDiagnosis steady = WithMemory({100, 100, 100, 100, 100}, kFlat);
+  const RankDiagnosis leaks = WithMemory({100, 147, 194, 240, 288}, kFlatPool);
+  const RankDiagnosis steady = WithMemory({100, 100, 100, 100, 100}, kFlatPool);
   const Diagnosis some = DiagnoseJob({steady, leaks}), all = DiagnoseJob({leaks, leaks});
-  ASSERT_NE(Found(some, "mem.growth"), nullptr);
-  EXPECT_EQ(Found(some, "mem.growth")->ranks, std::vector{RankId{1}});
-  ASSERT_NE(Found(all, "mem.growth"), nullptr);
-  EXPECT_TRUE(Found(all, "mem.growth")->ranks.empty());
+  ASSERT_NE(FoundOfMemory(some, "mem.growth"), nullptr);
+  EXPECT_EQ(FoundOfMemory(some, "mem.growth")->ranks, std::vector{RankId{1}});
+  ASSERT_NE(FoundOfMemory(all, "mem.growth"), nullptr);
+  EXPECT_TRUE(FoundOfMemory(all, "mem.growth")->ranks.empty());
 }
 
 }  // namespace
