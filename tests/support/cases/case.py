@@ -47,13 +47,13 @@ def small_job(plants=Plants(), ranks=2, steps=4, layers=2, program=None):
     return LargeJob(ranks, plants, steps, layers, program)
 
 
-def planted(job, twin, **truth):
+def planted(job, twin, write=write_job, **truth):
     """The two makers of a case: those of a job with the cause and of its healthy twin. The cause costs by which steps
     of the one are longer than steps of the other."""
 
     def plant(folder):
         made = job()
-        write_job(folder / "result", made)
+        write(folder / "result", made)
         return Truth(**{"cost_ns": (max(made.ends) - max(twin().ends)) // made.steps, **truth})
 
-    return {"plant": plant, "healthy": lambda folder: write_job(folder / "result", twin())}
+    return {"plant": plant, "healthy": lambda folder: write(folder / "result", twin())}

@@ -26,11 +26,16 @@ def is_named(case, finding):
     return case.finding in (finding["id"], finding["key"])
 
 
+def first_lines(tool, folder, case):
+    """As one, because sentences go on in the next line."""
+    return " ".join(line.strip() for line in run(tool, folder, case.command).splitlines()[:case.lines])
+
+
 def objections(tool, folder, case, truth):
     """To what is said of the capture with the cause."""
     if not case.finding:
-        first = run(tool, folder, case.command).splitlines()[:case.lines]
-        yield from (f"{text!r} is not in {first}" for text in truth.says if text not in "\n".join(first))
+        first = first_lines(tool, folder, case)
+        yield from (f"{text!r} is not in {first!r}" for text in truth.says if text not in first)
         return
     found = findings(tool, folder, case)
     if not found or not is_named(case, found[0]):
@@ -50,6 +55,6 @@ def false_alarms(tool, folder, case, truth):
     if case.finding:
         yield from (finding["key"] for finding in findings(tool, folder, case) if is_named(case, finding))
         return
-    first = "\n".join(run(tool, folder, case.command).splitlines()[:case.lines])
+    first = first_lines(tool, folder, case)
     yield from (text for text in truth.says if text in first)
 
