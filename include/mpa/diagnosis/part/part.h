@@ -51,6 +51,13 @@ struct WorkSum {
   TimeNs time = 0;
 };
 
+/// Of the device, in bytes, as the allocators report it; -1: not recorded.
+struct StepMemory {
+  std::int64_t allocated = -1;       ///< what tensors take at the end of the step
+  std::int64_t most_allocated = -1;  ///< in the step
+  std::int64_t reserved = -1;        ///< at its end
+};
+
 /// One step of a rank: how its time was spent.
 struct StepPart {
   std::int32_t id = -1;
@@ -65,6 +72,7 @@ struct StepPart {
   ServingBatch batch = {};  ///< of a server
   std::int64_t graphs = 0;  ///< captured or compiled graphs that the host launched
   std::vector<WorkSum> work{};
+  StepMemory memory = {};
 };
 
 /// Work of the host on an edge of the graph, by class.
@@ -180,6 +188,7 @@ struct OperationPart {
   /// From the last arrival on, as far as tasks are recorded: while data moved, while nothing did
   /// because a peer was slow, and the rest.
   TimeNs moved = 0, held_up = 0, idle = 0;
+  TimeNs copied = 0;  ///< copies within the rank, before it has to do with another one
   /// What its tasks sent to other hosts, and while any of them did.
   std::int64_t port_bytes = 0;
   TimeNs port_time = 0;
