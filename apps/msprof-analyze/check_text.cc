@@ -324,6 +324,7 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
   page.AddLabelled("  environment", EnvironmentText(facts.all_settings));
   page.AddLabelled("  metadata", MetadataText(metadata));
   page.AddLabelled("  steps", StepsText(facts));
+  page.AddLabelled("  tables", Join(facts.server_tables));
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   page.AddLabelled("  not read", Join(unread_tables));

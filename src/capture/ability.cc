@@ -6,6 +6,7 @@
 #include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/monitor.h"
+#include "server_files.h"
 
 namespace mpa {
 
@@ -42,6 +43,7 @@ Verdict CannotRun(std::string reason, std::string setting) {
 }
 
 Verdict JudgeReadable(const RankFacts& facts) {
+  if (facts.kind == CaptureKind::kServer) return CannotRun(kServerProblem, "");
   if (facts.problem.empty() && facts.kind == CaptureKind::kSnapshot) {
     return CannotRun("a memory snapshot alone has neither operators nor kernels",
                      "give the capture of the profiler");

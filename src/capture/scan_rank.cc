@@ -39,7 +39,7 @@ struct NamedKind {
   std::string_view name;
   FileKind kind;
 };
-constexpr std::array<NamedKind, 9> kOutputFiles = {{
+constexpr std::array<NamedKind, 10> kOutputFiles = {{
     {"trace_view.json", FileKind::kTraceView},
     {"kernel_details.csv", FileKind::kKernelDetails},
     {"operator_memory.csv", FileKind::kOperatorMemory},
@@ -49,6 +49,7 @@ constexpr std::array<NamedKind, 9> kOutputFiles = {{
     {"communication.json", FileKind::kCommunication},
     {"communication_matrix.json", FileKind::kCommMatrix},
     {"step_trace_time.csv", FileKind::kStepTraceTime},
+    {"npu_module_mem.csv", FileKind::kHardwareTable},
 }};
 
 // profiler_info.json or profiler_info_<digits>.json.
@@ -106,6 +107,10 @@ void AddDeviceInfos(RankInput& rank) {
 // Files of PyTorch that are not profiles; null for others.
 const char* ProblemOfKind(const fs::path& path) {
   const std::string name = path.filename().string();
+  if (IsLockTrace(path) || IsSystemCallTable(path)) {
+    return "calls or locks of a process, which are read beside a capture of it; give the capture"
+           " that they lie beside or in";
+  }
   if (name.ends_with(".pickle") || name.ends_with(".pkl")) {
     return "not a memory snapshot of PyTorch; give a pickle that _dump_snapshot() of torch or"
            " torch_npu wrote, a trace or a capture directory";
@@ -147,11 +152,15 @@ std::string AddTrace(RankInput& rank, const fs::path& path) {
   return "";
 }
 
+// Rates of a cache belong to kernels of another table, counters are of work that others tell.
+bool TellsAlone(FileKind kind) {
+  return kind != FileKind::kL2Cache && kind != FileKind::kHardwareTable;
+}
+
 // Of a table that was given without its capture.
 std::optional<FileKind> KindOfTable(const std::string& name) {
   for (const NamedKind& named : kOutputFiles) {
-    // Rates of a cache belong to kernels of another table.
-    const bool tells_alone = named.kind != FileKind::kTraceView && named.kind != FileKind::kL2Cache;
+    const bool tells_alone = named.kind != FileKind::kTraceView && TellsAlone(named.kind);
     if (named.name == name && tells_alone) return named.kind;
   }
   return KindOfMsprofTable(name);
@@ -241,7 +250,7 @@ bool AddTablesAlone(RankInput& rank, const fs::path& output) {
     if (!has_sums && IsThere(output / name)) AddFile(rank, FileKind::kAnalysisDb, output / name);
   }
   const bool any_tells_alone = std::ranges::any_of(
-      rank.files, [](const CaptureFile& file) { return file.kind != FileKind::kL2Cache; });
+      rank.files, [](const CaptureFile& file) { return TellsAlone(file.kind); });
   if (!any_tells_alone) return false;
   rank.kind = CaptureKind::kNpuText;
   return true;
@@ -391,6 +400,8 @@ ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }
+  if (scanned.problem.empty()) AddHostWaitFiles(scanned.rank);
+  if (scanned.problem.empty()) AddSchedulerTraces(scanned.rank);
   if (scanned.problem.empty() && IsDirectory(path)) AddMemorySnapshots(scanned.rank);
   return scanned;
 }

@@ -20,6 +20,7 @@
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "scan_rank.h"
+#include "server_files.h"
 #include "survey_parts.h"
 
 namespace mpa {
@@ -126,13 +127,39 @@ RankFacts SurveyRank(RankInput input) {
   return facts;
 }
 
+namespace {
+
+std::vector<RankFacts> SurveyServers(std::vector<RankInput> servers) {
+  NameRanks(servers);
+  std::vector<RankFacts> all;
+  for (const RankInput& server : servers) {
+    RankFacts facts;
+    facts.path = server.path;
+    facts.kind = server.kind;
+    facts.id = server.rank;
+    for (const CaptureFile& file : server.files) {
+      facts.bytes += file.bytes;
+      facts.server_tables.push_back(file.path.stem().string());
+    }
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+}  // namespace
+
 Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options) {
   Discovery found = Discover(path, options);
   std::vector<Discovery::Unusable> inputs = std::move(found.unusable);
+  // A directory of such records alone is no broken capture.
+  std::erase_if(inputs, [](const Discovery::Unusable& input) {
+    return input.reason == Translated(kServerProblem);
+  });
   for (RankInput& rank : found.ranks) inputs.push_back({std::move(rank), ""});
 
   Survey survey;
   survey.path = std::filesystem::canonical(path);
+  survey.servers = SurveyServers(std::move(found.servers));
   std::vector<RankInput> named;
   for (Discovery::Unusable& input : inputs) named.push_back(std::move(input.rank));
   NameRanks(named);

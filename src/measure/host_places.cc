@@ -91,6 +91,10 @@ StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) 
       return trace.queued_work.name[at];
     case PieceTable::kMstx:
       return trace.mstx.message[at];
+    case PieceTable::kSystemCalls:
+      return trace.system_calls.name[at];
+    case PieceTable::kLockUses:
+      return trace.lock_uses.lock[at];
     default:
       return StringId::kEmpty;
   }
@@ -102,7 +106,10 @@ std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t ro
 }
 
 CallSites::CallSites(const RankTrace& trace, const HostClock& clock)
-    : trace_(trace), offset_(clock.offset), frames_(SpansOf(trace.python_calls)) {
+    : trace_(trace),
+      offset_(clock.offset),
+      threads_(trace.tracks),
+      frames_(SpansOf(trace.python_calls)) {
   const auto& stacks = trace.host_ops.stack;
   const bool has_any =
       std::ranges::any_of(stacks, [&](StringId stack) { return HasStack(trace, stack); });
@@ -123,6 +130,10 @@ std::int32_t CallSites::TrackOf(const Piece& piece) const {
       return trace_.host_calls.track[row];
     case PieceTable::kQueuedWork:
       return trace_.queued_work.queued_track[row];
+    case PieceTable::kSystemCalls:
+      return threads_.TrackOf(trace_.system_calls.process[row], trace_.system_calls.thread[row]);
+    case PieceTable::kLockUses:
+      return threads_.TrackOf(trace_.lock_uses.process[row], trace_.lock_uses.thread[row]);
     default:
       return -1;
   }

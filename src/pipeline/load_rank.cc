@@ -16,6 +16,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/host_waits.h"
 #include "mpa/measure/serving_steps.h"
 #include "mpa/model/earlier_work.h"
 #include "mpa/model/launches.h"
@@ -29,6 +30,7 @@ const char* SourceName(const RankInput& input) {
   if (input.kind == CaptureKind::kNpuDb) return "database";
   if (input.kind == CaptureKind::kNpuKineto) return "torch.profiler";
   if (input.kind == CaptureKind::kNpuRaw) return "raw";
+  if (input.kind == CaptureKind::kServer) return "server";
   if (input.kind == CaptureKind::kSnapshot) return "snapshot";
   const bool tables_alone =
       input.kind == CaptureKind::kNpuText && input.Find(FileKind::kTraceView) == nullptr;
@@ -202,6 +204,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   LoadedRank rank;
   rank.trace.source = SourceName(input);
   rank.trace.rank = input.rank;
+  rank.trace.capture_path = input.path.string();
   if (input.info) {
     rank.trace.profiler_level = input.info->level;
     KeepSwitches(*input.info, rank.trace.job);
@@ -238,6 +241,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   CheckGroups(WorldSize(input, rank.trace), rank.trace);
   LinkByTime(rank.trace);
   FindEarlierWork(rank.trace);
+  CheckHostWaits(rank.trace);
+  NameLockHolders(rank.trace);
   ExplainGraphs(input, asked, rank);
   CheckPromises(request.wanted, rank.trace);
   if (Intersects(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/host_waits.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/rank_trace.h"
 
@@ -66,6 +67,7 @@ class CallSites {
 
   const RankTrace& trace_;
   TimeNs offset_;
+  SystemThreads threads_;
   Nesting frames_;
   std::optional<Nesting> ops_;  // of captures with call stacks
   // By row, of it and all around it: the innermost with a line of the program itself and with one

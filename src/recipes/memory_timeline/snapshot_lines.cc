@@ -50,8 +50,8 @@ std::string FailureText(const Failure& failure) {
         memory.free.pieces, SizeText(memory.free.largest));
   }
   return Say(
-      "out of memory: {} asked at {}, {} in use of {} reserved; {} free in pieces, {} on the "
-      "device",
+      "out of memory: {} asked at {}, {} in use of {} reserved; {} free in pieces, {} on the"
+      " device",
       SizeText(memory.asked), Where(failure.holder), SizeText(memory.in_use),
       SizeText(memory.reserved), SizeText(memory.free.bytes), SizeText(memory.device_free));
 }
