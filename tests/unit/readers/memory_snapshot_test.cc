@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory snapshots: the forms of old and new versions, rows that are broken, files that are
 // hostile.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/failures.h"
@@ -173,7 +174,7 @@ TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
   EXPECT_EQ(trace.memory_actions.Size(), 1u);
   EXPECT_EQ(trace.issues.Lines(),
             (std::vector<std::string>{
-                "action of the allocator left out, of an unknown kind (first: s.pkl)",
+                "action of the allocator left out, of an unknown kind (s.pkl)",
                 "action of the allocator left out, without an address or a size, 2 times (first: "
                 "s.pkl)"}));
 }
@@ -197,10 +198,15 @@ TEST(MemorySnapshot, RefusesOtherPickles) {
 }
 
 TEST(MemorySnapshot, RefusesRecordsInTheWrongPlace) {
-  EXPECT_EQ(ErrorOfValue(Whole({Action("alloc", 1, 1)}, Json::array())),
-            "a list with other records than in a snapshot");
-  EXPECT_EQ(ErrorOfValue(Whole({OneSegment(), Action("alloc", 1, 1)}, Json::array())),
-            "a list of records of different kinds, at byte 553");
+  const std::string alone = test::Pickled(Whole({Action("alloc", 1, 1)}, Json::array()));
+  EXPECT_EQ(ErrorOfBytes(alone), fmt::format("a list with other records than in a snapshot,"
+                                             " at byte {}",
+                                             alone.size() - 2));
+  const std::string mixed =
+      test::Pickled(Whole({OneSegment(), Action("alloc", 1, 1)}, Json::array()));
+  // The list ends before the key behind it, and that before its size and its letter.
+  EXPECT_EQ(ErrorOfBytes(mixed), fmt::format("a list of records of different kinds, at byte {}",
+                                             mixed.find("device_traces") - 6));
 }
 
 TEST(MemorySnapshot, RefusesSumsThatDoNotFit) {
