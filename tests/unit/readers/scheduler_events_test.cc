@@ -154,7 +154,7 @@ TEST(ThreadTimes, StatesAddUpToTheStretchAndNameWhoHadTheCore) {
   EXPECT_EQ(read.events.cores, 4);
   const ThreadTimes threads(read.trace);
   const TimeNs begin = 1'000'000'000;
-  const ThreadTime time = threads.Of(77, {begin, begin + 2 * kMs});
+  const ThreadAccount time = threads.Of(77, {begin, begin + 2 * kMs});
   EXPECT_EQ(time.Of(ThreadDoing::kRunning), (100 + 50 + 70 + 1000) * kUs);
   EXPECT_EQ(time.Of(ThreadDoing::kPreempted), 350 * kUs);
   EXPECT_EQ(time.Of(ThreadDoing::kInterrupted), 30 * kUs);
@@ -200,7 +200,7 @@ TEST(ThreadTimes, BeforeTheFirstEventNothingIsKnown) {
   const Read read = ReadAll(kTrace, {{77, 77}}, 5 * kMs);
   const ThreadTimes threads(read.trace);
   const TimeNs begin = 1'000'000'000;
-  const ThreadTime time = threads.Of(77, {begin, begin + 10 * kMs});
+  const ThreadAccount time = threads.Of(77, {begin, begin + 10 * kMs});
   EXPECT_EQ(time.Of(ThreadDoing::kUnknown), 5 * kMs + 3 * kMs);
   EXPECT_EQ(threads.Of(4, {begin, begin + kMs}).Of(ThreadDoing::kUnknown), kMs);
 }
@@ -216,7 +216,7 @@ TEST(ThreadTimes, WhatIsBeyondLostEventsIsUnknown) {
   EXPECT_NE(read.issues.Lines()[0].find("17 events"), std::string::npos);
   const ThreadTimes threads(read.trace);
   const TimeNs begin = 1'000'000'000;
-  const ThreadTime time = threads.Of(77, {begin, begin + 2 * kMs});
+  const ThreadAccount time = threads.Of(77, {begin, begin + 2 * kMs});
   // The last event of core 0 before the mark is the migration at 950 us; 77 runs from 1000 us on.
   EXPECT_EQ(time.Of(ThreadDoing::kUnknown), 50 * kUs);
   EXPECT_EQ(time.Of(ThreadDoing::kWoken), 50 * kUs);
