@@ -182,7 +182,7 @@ class WorkOfRanks {
   void AddThreadWaits(RankIndex rank, std::uint32_t edge) {
     const RankDiagnosis& part = job_.Part(rank);
     index_.Of(rank).waits.ForEach(edge, [&](std::uint32_t i) {
-      const ThreadWait& wait = part.thread_waits[i];
+      const ThreadWait& wait = part.scheduler.waits[i];
       if (!mpa::IsAbout(type_, wait)) return;
       places_.Add(rank, "threads",
                   {.name = part.names[wait.name],
@@ -200,7 +200,7 @@ class WorkOfRanks {
     TimeNs rest = ShareOf(share.time, of_share);
     index_.Of(rank).places.ForEachOf(number, [&](const HostPlace& place) {
       const TimeNs time = ShareOf(place.time, of_share);
-      places_.Add(rank, share.category == TimeCategory::kGarbage ? "garbage" : "host",
+      places_.Add(rank, TableOf(share.category),
                   {.name = part.names[place.name],
                    .line = part.names[place.line],
                    .start = place.start,
@@ -210,6 +210,20 @@ class WorkOfRanks {
       rest -= time;
     });
     places_.AddRest(rank, std::max<TimeNs>(0, rest));
+  }
+
+  static std::string_view TableOf(TimeCategory category) {
+    switch (category) {
+      case TimeCategory::kGarbage:
+        return "garbage";
+      case TimeCategory::kGil:
+        return "lock_uses";
+      case TimeCategory::kLock:
+      case TimeCategory::kSystemCall:
+        return "system_calls";
+      default:
+        return "host";
+    }
   }
 
   // A call that waits for several streams is there once for each.

@@ -69,6 +69,7 @@ struct Coverage {
   bool serves = false;            ///< the steps are those of a server
   bool decodes_by_graph = false;  ///< some of them decode, and run captured graphs
   bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
+  bool system_calls = false, locks = false;  ///< of threads of the host
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }
 inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }

@@ -51,6 +51,13 @@ struct WorkSum {
   TimeNs time = 0;
 };
 
+/// Of the device, in bytes, as the allocators report it; -1: not recorded.
+struct StepMemory {
+  std::int64_t allocated = -1;       ///< what tensors take at the end of the step
+  std::int64_t most_allocated = -1;  ///< in the step
+  std::int64_t reserved = -1;        ///< at its end
+};
+
 /// One step of a rank: how its time was spent.
 struct StepPart {
   std::int32_t id = -1;
@@ -65,6 +72,7 @@ struct StepPart {
   ServingBatch batch = {};  ///< of a server
   std::int64_t graphs = 0;  ///< captured or compiled graphs that the host launched
   std::vector<WorkSum> work{};
+  StepMemory memory = {};
 };
 
 /// Work of the host on an edge of the graph, by class.
@@ -170,6 +178,12 @@ struct ThreadWait {
   TimeNs longest = 0, start = 0;  ///< the longest piece, in host time
 };
 
+/// What the scheduler of the operating system says of the threads that issue work.
+struct SchedulerFacts {
+  bool recorded = false;
+  std::vector<ThreadWait> waits;  ///< in order of their edges
+};
+
 struct OperationPart {
   static constexpr bool kInColumns = true;
   NameId group = 0, name = 0, kind = 0;
@@ -180,6 +194,7 @@ struct OperationPart {
   /// From the last arrival on, as far as tasks are recorded: while data moved, while nothing did
   /// because a peer was slow, and the rest.
   TimeNs moved = 0, held_up = 0, idle = 0;
+  TimeNs copied = 0;  ///< copies within the rank, before it has to do with another one
   /// What its tasks sent to other hosts, and while any of them did.
   std::int64_t port_bytes = 0;
   TimeNs port_time = 0;
@@ -220,13 +235,14 @@ struct RankDiagnosis {
   bool has_calls = true;      ///< of the runtime
   bool breaks_off = false;    ///< the end of the run is missing
   bool knows_garbage = true;  ///< collections are recorded, if there are any
-  bool has_stacks = true;     ///< of Python
-  bool has_shapes = false;    ///< operators of a GPU, whether or not one launched a kernel
-  bool has_host_ops = true;   ///< operators of the framework, or Python
-  bool has_threads = false;   ///< the scheduler of the operating system was recorded
-  bool is_compiled = false;   ///< it runs compiled functions or captured graphs
-  bool trains = true;         ///< a backward pass was captured; false: none, and operators were
-  bool is_outline = false;    ///< see OutlineOf()
+  /// Calls into the operating system, and the lock of Python's interpreter, were recorded.
+  bool knows_system_calls = false, knows_locks = false;
+  bool has_stacks = true;    ///< of Python
+  bool has_shapes = false;   ///< operators of a GPU, whether or not one launched a kernel
+  bool has_host_ops = true;  ///< operators of the framework, or Python
+  bool is_compiled = false;  ///< it runs compiled functions or captured graphs
+  bool trains = true;        ///< a backward pass was captured; false: none, and operators were
+  bool is_outline = false;   ///< see OutlineOf()
   std::vector<std::string> names;
   std::vector<StepPart> steps;
   EarlierTime earlier = {};  ///< before the first of them
@@ -240,8 +256,8 @@ struct RankDiagnosis {
   /// steps their names. Empty where no share has such time.
   std::vector<TimeNs> between;
   HostPlaces places;
-  std::vector<SilentGap> gaps;           ///< of 1 ms or more
-  std::vector<ThreadWait> thread_waits;  ///< in order of their edges
+  std::vector<SilentGap> gaps;  ///< of 1 ms or more
+  SchedulerFacts scheduler;
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
