@@ -40,7 +40,7 @@ std::string_view NameOf(ThreadDoing doing) {
   return kNames[static_cast<std::size_t>(doing)];
 }
 
-TimeNs ThreadTime::HeldUp() const {
+TimeNs ThreadAccount::HeldUp() const {
   return Of(ThreadDoing::kPreempted) + Of(ThreadDoing::kWoken) + Of(ThreadDoing::kInterrupted);
 }
 
@@ -120,8 +120,8 @@ void ThreadTimes::Walk(std::int64_t thread, const Interval& stretch,
   pass(stretch.end);
 }
 
-ThreadTime ThreadTimes::Of(std::int64_t thread, const Interval& stretch) const {
-  ThreadTime sum;
+ThreadAccount ThreadTimes::Of(std::int64_t thread, const Interval& stretch) const {
+  ThreadAccount sum;
   Walk(thread, stretch, [&](const ThreadPiece& piece) {
     sum.times[static_cast<std::size_t>(piece.doing)] += piece.end - piece.begin;
   });
