@@ -107,9 +107,13 @@ void AddDeviceInfos(RankInput& rank) {
 // Files of PyTorch that are not profiles; null for others.
 const char* ProblemOfKind(const fs::path& path) {
   const std::string name = path.filename().string();
+  if (IsLockTrace(path) || IsSystemCallTable(path)) {
+    return "calls or locks of a process, which are read beside a capture of it; give the capture"
+           " that they lie beside or in";
+  }
   if (name.ends_with(".pickle") || name.ends_with(".pkl")) {
-    return "a memory snapshot of PyTorch, which is not read; open it at pytorch.org/memory_viz,"
-           " and give a trace or a capture directory";
+    return "not a memory snapshot of PyTorch; give a pickle that _dump_snapshot() of torch or"
+           " torch_npu wrote, a trace or a capture directory";
   }
   if (!name.ends_with(".json")) return nullptr;
   constexpr std::size_t kBeginning = 4096;
@@ -170,6 +174,13 @@ ScannedRank ScanFile(const fs::path& path) {
     rank.kind = CaptureKind::kNpuText;
     CheckReadable(path);
     AddFile(rank, *table, path);
+    return {std::move(rank), ""};
+  }
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored) && HoldsMemorySnapshot(path)) {
+    rank.kind = CaptureKind::kSnapshot;
+    CheckReadable(path);
+    AddFile(rank, FileKind::kMemorySnapshot, path);
     return {std::move(rank), ""};
   }
   if (const char* problem = ProblemOfKind(path))
@@ -389,6 +400,9 @@ ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }
+  if (scanned.problem.empty()) AddHostWaitFiles(scanned.rank);
+  if (scanned.problem.empty()) AddSchedulerTraces(scanned.rank);
+  if (scanned.problem.empty() && IsDirectory(path)) AddMemorySnapshots(scanned.rank);
   return scanned;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of readers. Plain calls: nothing for the linker to drop, and the order can be seen.
-// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read.
+// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read, and SchedulerTrace() knows the
+// threads of the rank by what the others read.
 #include "mpa/readers/reader.h"
 
 namespace mpa {
@@ -23,6 +24,11 @@ Reader AnalysisDb();
 Reader ProfilerMetadataJson();
 Reader DeviceInfoJson();
 Reader RawCapture();
+Reader SystemCallsCsv();
+Reader LockTrace();
+Reader SchedulerTrace();
+Reader ServerTable();
+Reader MemorySnapshot();
 
 }  // namespace readers
 
@@ -45,6 +51,11 @@ const std::vector<Reader>& AllReaders() {
       readers::RawCapture(),
       readers::ProfilerMetadataJson(),
       readers::DeviceInfoJson(),
+      readers::SystemCallsCsv(),
+      readers::LockTrace(),
+      readers::SchedulerTrace(),
+      readers::ServerTable(),
+      readers::MemorySnapshot(),
   };
   return all;
 }

@@ -313,6 +313,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kHostCalls, ReadHostCalls);
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
+  read(Tables::kSystemCalls, ReadSystemCalls);
   read(Tables::kCounters, ReadHardwareCounters);
   read(Tables::kJobInfo, ReadJobInfo);
   CheckPromisesOfTables(input);
@@ -330,7 +331,7 @@ Reader ProfilerDb() {
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
               Tables::kGarbageCollections | Tables::kJobInfo | Tables::kListedKernels |
-              Tables::kCounters,
+              Tables::kSystemCalls | Tables::kCounters,
           ReadProfilerDb};
 }
 

@@ -104,6 +104,8 @@ void ReadHostCalls(DbInput& input);
 void ReadDeviceRuns(DbInput& input);
 /// GC_RECORD.
 void ReadGarbageCollections(DbInput& input);
+/// OSRT_API.
+void ReadSystemCalls(DbInput& input);
 
 /// Columns for a query, listed as "startNs, endNs, opType?". A question mark marks a column that
 /// some versions do not write: it reads as NULL where the table lacks it.

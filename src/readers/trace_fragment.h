@@ -71,7 +71,7 @@ struct TraceFragment {
 
 /// The tables that need the runtime's own events.
 constexpr Tables kRuntimeTables =
-    Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations;
+    Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations | Tables::kSystemCalls;
 
 /// Parses a piece of the array of events. Events that are not needed are dropped, broken ones
 /// counted. Returns false when the piece is not valid as a whole, see EventParser.

@@ -94,12 +94,14 @@ class SliceMaker {
     window_ = request.step ? WindowOfStep(*request.step) : request.window;
     rank_.window = window_;
     for (const std::int32_t track : trace.queued_work.track) queues_.insert(NumberOf(track));
+    processes_.insert(trace.tracks.pid.begin(), trace.tracks.pid.end());
   }
 
   RankSlices Make() && {
     AddSteps();
     AddHost();
     AddQueue();
+    AddSystemCalls();
     AddDevice();
     AddCollectives();
     AddCounters();
@@ -237,6 +239,28 @@ class SliceMaker {
     }
   }
 
+  void AddSystemCalls() {
+    const SystemCalls& calls = trace_.system_calls;
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      if (!IsOfRank(calls.process[i])) continue;
+      Add(Track(TrackKind::kSystemCalls, calls.thread[i],
+                [&] { return Say("system calls, thread {}", calls.thread[i]); }),
+          HostSlice(calls.start[i], calls.dur[i], Text(calls.name[i])));
+    }
+    const LockUses& locks = trace_.lock_uses;
+    for (std::size_t i = 0; i < locks.Size(); ++i) {
+      if (!IsOfRank(locks.process[i])) continue;
+      Add(Track(TrackKind::kLocks, locks.thread[i],
+                [&] { return Say("locks, thread {}", locks.thread[i]); }),
+          HostSlice(locks.start[i], locks.dur[i],
+                    Text(fmt::format("{}: {}", locks.is_held[i] != 0 ? "hold" : "wait",
+                                     trace_.strings.View(locks.lock[i])))));
+    }
+  }
+
+  // Tools record several processes; those of data loaders are not the rank's own.
+  bool IsOfRank(std::int64_t process) const { return process < 0 || processes_.contains(process); }
+
   std::uint32_t Stream(std::int64_t stream) {
     return Track(TrackKind::kStream, stream,
                  [&] { return stream < 0 ? Say("kernels") : fmt::format("stream {}", stream); });
@@ -371,7 +395,7 @@ class SliceMaker {
   std::vector<std::uint32_t> text_of_;
   std::unordered_map<std::string, std::uint32_t> made_;
   std::map<std::pair<TrackKind, std::int64_t>, std::uint32_t> tracks_;
-  std::set<std::int64_t> queues_;
+  std::set<std::int64_t> queues_, processes_;
   std::set<std::pair<TimeNs, TimeNs>> ranges_;  // start and length of the marks on the device
   RankSlices rank_;
 };
@@ -381,7 +405,8 @@ class SliceMaker {
 Tables SliceTables(bool python) {
   return Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
          Tables::kCommunications | Tables::kSteps | Tables::kQueuedWork | Tables::kMstx |
-         Tables::kHostCalls | Tables::kCounters | (python ? Tables::kPythonCalls : Tables::kNone);
+         Tables::kHostCalls | Tables::kSystemCalls | Tables::kCounters |
+         (python ? Tables::kPythonCalls : Tables::kNone);
 }
 
 RankSlices SlicesOf(const RankTrace& trace, const SliceRequest& request) {

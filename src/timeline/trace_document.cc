@@ -38,6 +38,10 @@ std::string_view CategoryOf(TrackKind kind) {
       return "host";
     case TrackKind::kQueue:
       return "queue";
+    case TrackKind::kSystemCalls:
+      return "system_call";
+    case TrackKind::kLocks:
+      return "lock";
     case TrackKind::kRanges:
       return "range";
     case TrackKind::kStream:

@@ -25,7 +25,9 @@ enum class TrackKind : std::uint8_t {
   kFindings,
   kThread,
   kQueue,
-  kRanges,  ///< that the program marked, on the device
+  kSystemCalls,  ///< of a thread
+  kLocks,        ///< that a thread waits for and holds
+  kRanges,       ///< that the program marked, on the device
   kStream,
   kGroup
 };
