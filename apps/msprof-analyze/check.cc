@@ -49,6 +49,12 @@ int RunCheck(CheckOptions options, const Agent& agent) {
   report.groups = GroupCaptures(report.survey);
   report.judged = report.tried ? TryCaptures(report.survey.path, options.open, report.survey.ranks)
                                : JudgeCaptures(report.survey.ranks);
+  // Which tables there are is all that analyses of them depend on.
+  for (RankFacts& server : report.survey.servers) {
+    report.judged.push_back(std::move(JudgeCaptures({server}).front()));
+    report.survey.ranks.push_back(std::move(server));
+  }
+  report.survey.servers.clear();
   const int exit_code = report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
   if (options.agent) {
     agent.PrintFiles({}, CheckLines(report), {},
@@ -119,7 +125,8 @@ Json OrNull(Recorded recorded) {
 
 std::string_view Name(CaptureKind kind) {
   return EnumName<CaptureKind::kNpuKineto>(
-      kind, {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace", "npu_torch_trace"});
+      kind, {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace", "memory_snapshot",
+             "server_records", "npu_torch_trace"});
 }
 
 std::string_view Name(Ability ability) {

@@ -56,9 +56,9 @@ std::string Short(const std::string& value, std::string_view prefix) {
 }
 
 std::string CaptureText(const RankFacts& facts) {
-  static constexpr const char* kKinds[] = {"nothing readable", "text, parsed",
-                                           "database, parsed", "raw, not parsed",
-                                           "GPU trace",        "NPU trace of torch.profiler"};
+  static constexpr const char* kKinds[] = {
+      "nothing readable", "text, parsed",    "database, parsed",    "raw, not parsed",
+      "GPU trace",        "memory snapshot", "records of a server", "NPU trace of torch.profiler"};
   const std::string_view kind = Translated(kKinds[static_cast<std::size_t>(facts.kind)]);
   if (!facts.problem.empty() && facts.kind != CaptureKind::kUnknown)
     return Say("{}, {}", kind, NameOf(RankState::kDamaged));
@@ -324,6 +324,7 @@ std::string Body(const RankFacts& facts, const JudgedCapture& judged,
   page.AddLabelled("  environment", EnvironmentText(facts.all_settings));
   page.AddLabelled("  metadata", MetadataText(metadata));
   page.AddLabelled("  steps", StepsText(facts));
+  page.AddLabelled("  tables", Join(facts.server_tables));
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   page.AddLabelled("  not read", Join(unread_tables));

@@ -6,6 +6,7 @@
 #include "mpa/base/language.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/monitor.h"
+#include "server_files.h"
 
 namespace mpa {
 
@@ -42,6 +43,11 @@ Verdict CannotRun(std::string reason, std::string setting) {
 }
 
 Verdict JudgeReadable(const RankFacts& facts) {
+  if (facts.kind == CaptureKind::kServer) return CannotRun(kServerProblem, "");
+  if (facts.problem.empty() && facts.kind == CaptureKind::kSnapshot) {
+    return CannotRun("a memory snapshot alone has neither operators nor kernels",
+                     "give the capture of the profiler");
+  }
   if (facts.problem.empty()) return {};
   return CannotRun(facts.problem, facts.kind == CaptureKind::kNpuDb ? kCopyAgain : "");
 }
@@ -87,11 +93,10 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
       .Refuse(
           facts.kind == CaptureKind::kNpuKineto && std::string_view(details).ends_with("shapes"),
           "torch.profiler traces have no kernel shapes", kCollectByTorchNpu)
-      .Refuse(
-          is_text && facts.single_file,
-          Say("only the trace was given: kernels with their {} are in the files beside it",
-              Translated(details)),
-          "give the directory of the capture")
+      .Refuse(is_text && facts.single_file,
+              Say("only the trace was given: kernels with their {} are in the files beside it",
+                  Translated(details)),
+              "give the directory of the capture")
       .Refuse(facts.recorded.kernels == Recorded::kNo, "no compute kernels",
               is_text ? "keep kernel_details.csv beside the trace"
                       : "activities with ProfilerActivity.NPU");

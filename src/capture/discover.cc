@@ -12,6 +12,7 @@
 #include "mpa/base/log.h"
 #include "mpa/capture/capture.h"
 #include "scan_rank.h"
+#include "server_files.h"
 
 namespace mpa {
 namespace {
@@ -67,10 +68,23 @@ void Add(const fs::path& path, const OpenOptions& options, Discovery& found) {
   }
 }
 
+void AddServer(const fs::path& path, const OpenOptions& options, Discovery& found) {
+  try {
+    std::optional<RankInput> server = ScanServer(path);
+    if (!server) return;
+    server->follow_links = options.force;
+    if (!options.force) CheckFiles(*server);
+    found.servers.push_back(std::move(*server));
+  } catch (const Error& error) {
+    AddUnreadable(path, error, found);
+  }
+}
+
 bool IsCapture(const fs::path& path) {
   if (IsDirectory(path)) return LooksLikeCapture(path);
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && (IsProfilerDb(path) || IsLooseKinetoTrace(path));
+  return fs::is_regular_file(path, ignored) &&
+         (IsProfilerDb(path) || IsLooseKinetoTrace(path) || IsMemorySnapshot(path));
 }
 
 // The captures below the directory `top`.
@@ -81,18 +95,22 @@ class Walk {
 
   void Look(const fs::path& directory, int levels) {
     try {
+      bool has_server_tables = false;
       for (const fs::path& entry : Entries(directory)) {
         std::error_code ignored;
+        has_server_tables = has_server_tables || IsServerTable(entry);
         if (fs::is_symlink(entry, ignored)) {
           LookAtLink(entry);
         } else if (IsOfGraphs(entry)) {
           continue;
         } else if (IsCapture(entry)) {
           Add(entry, options_, found_);
+          if (IsDirectory(entry)) AddServer(entry, options_, found_);
         } else if (levels > 1 && IsDirectory(entry)) {
           Look(entry, levels - 1);
         }
       }
+      if (has_server_tables) AddServer(directory, options_, found_);
     } catch (const Error& error) {
       AddUnreadable(directory, error, found_);
     }
@@ -151,14 +169,30 @@ std::string Discovery::Unusable::Text() const {
   return reason.starts_with(path) ? reason : fmt::format("{}: {}", path, reason);
 }
 
+namespace {
+
+// Of what holds records of a server alone; null for anything else.
+const char* ProblemOfServer(const fs::path& path, bool has_servers) {
+  if (has_servers || IsServerTable(path)) return kServerProblem;
+  if (IsRawServerDatabase(path)) return kRawServerProblem;
+  if (!IsDirectory(path)) return nullptr;
+  return std::ranges::any_of(Entries(path), IsRawServerDatabase) ? kRawServerProblem : nullptr;
+}
+
+}  // namespace
+
 RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   CheckGraphCapture(options);
   ScannedRank scanned = ScanRank(resolved, options);
-  if (!scanned.problem.empty() && IsDirectory(resolved)) {
-    Discovery found = Discover(resolved, options);
+  if (!scanned.problem.empty()) {
+    Discovery found;
+    if (IsDirectory(resolved)) found = Discover(resolved, options);
     if (found.ranks.size() == 1 && found.unusable.empty()) {
       scanned = {std::move(found.ranks.front()), ""};
+    } else if (found.ranks.empty()) {
+      const char* problem = ProblemOfServer(resolved, !found.servers.empty());
+      if (problem != nullptr) scanned.problem = Translated(problem);
     }
   }
   if (!scanned.problem.empty()) {
@@ -191,8 +225,19 @@ namespace {
 void DiscoverIn(const fs::path& resolved, const OpenOptions& options, Discovery& found) {
   const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
   const std::size_t before = found.ranks.size() + found.unusable.size();
-  if (!single) Walk(resolved, options, found).Look(resolved, 3);
-  if (single || found.ranks.size() + found.unusable.size() == before) Add(resolved, options, found);
+  const std::size_t servers_before = found.servers.size();
+  if (single)
+    AddServer(resolved, options, found);
+  else
+    Walk(resolved, options, found).Look(resolved, 3);
+  if (found.ranks.size() + found.unusable.size() > before) return;
+  const bool has_servers = found.servers.size() > servers_before;
+  const char* problem =
+      LooksLikeCapture(resolved) ? nullptr : ProblemOfServer(resolved, has_servers);
+  if (problem != nullptr)
+    AddUnreadable(resolved, Error(ErrorKind::kInput, std::string(Translated(problem))), found);
+  else
+    Add(resolved, options, found);
 }
 
 }  // namespace
@@ -215,6 +260,7 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
     DiscoverIn(resolved, options, found);
   }
   AddHostWaitFilesBeside(found.ranks);
+  JoinMemorySnapshots(found.ranks);
   return found;
 }
 

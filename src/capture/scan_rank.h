@@ -113,6 +113,20 @@ bool IsLockTrace(const std::filesystem::path& path);
 void AddHostWaitFiles(RankInput& rank);
 /// Adds those beside captures that are of a process which the name of the capture names.
 void AddHostWaitFilesBeside(std::span<RankInput> ranks);
+/// Adds the traces of the operating system's scheduler that lie in the capture or beside it.
+void AddSchedulerTraces(RankInput& rank);
+/// True for a pickle that begins as a memory snapshot. Throws Error (kInput).
+bool HoldsMemorySnapshot(const std::filesystem::path& path);
+/// The same of a file among others, by its name first.
+bool IsMemorySnapshot(const std::filesystem::path& path);
+/// Adds the snapshots in the directory of a capture.
+void AddMemorySnapshots(RankInput& rank);
+/// Where there are captures, each snapshot beside them becomes a file of its own one, or is left
+/// out.
+void JoinMemorySnapshots(std::vector<RankInput>& ranks);
+
+/// "rank3", "rank_3" or "rank-3" as a word of a name; empty unless there is exactly one.
+std::optional<std::int64_t> RankInName(std::string_view name);
 
 /// Throws Error (kInput) when graph captures were named that are not there.
 void CheckGraphCapture(const OpenOptions& options);

@@ -20,6 +20,7 @@
 #include "mpa/capture/recorded_settings.h"
 #include "mpa/io/json_document.h"
 #include "scan_rank.h"
+#include "server_files.h"
 #include "survey_parts.h"
 
 namespace mpa {
@@ -34,7 +35,10 @@ void SurveyMsprofOutput(const MsprofOutput& output, RankFacts& facts) {
   }
   for (const std::string& slice : output.lost_slices) {
     facts.complete = Recorded::kNo;
-    facts.warnings.push_back({"lost_slice", Say("{} is missing, what it holds is lost", slice), "copy the capture again", {}});
+    facts.warnings.push_back({"lost_slice",
+                              Say("{} is missing, what it holds is lost", slice),
+                              "copy the capture again",
+                              {}});
   }
 }
 
@@ -76,6 +80,14 @@ void WarnOfSources(const RankInput& input, RankFacts& facts) {
   }
 }
 
+// A snapshot alone has memory, and nothing else.
+void SurveySnapshot(RankFacts& facts) {
+  facts.framework = "PyTorch";
+  for (const RecordedContent& content : kRecordedContents)
+    facts.recorded.*content.state = Recorded::kNo;
+  facts.recorded.memory = facts.recorded.op_memory = Recorded::kYes;
+}
+
 // Files behind links that are not followed count as absent, apart from a warning.
 void LeaveOutLinks(RankInput& input, RankFacts& facts) {
   for (const CaptureFile& file : input.files) {
@@ -96,7 +108,10 @@ RankFacts SurveyRank(RankInput input) {
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
-  if (IsKineto(facts.kind)) {
+  facts.snapshots = input.Find(FileKind::kMemorySnapshot) != nullptr;
+  if (facts.kind == CaptureKind::kSnapshot) {
+    SurveySnapshot(facts);
+  } else if (IsKineto(facts.kind)) {
     SurveyKineto(input, facts);
   } else {
     SurveySettings(input, facts);
@@ -112,13 +127,39 @@ RankFacts SurveyRank(RankInput input) {
   return facts;
 }
 
+namespace {
+
+std::vector<RankFacts> SurveyServers(std::vector<RankInput> servers) {
+  NameRanks(servers);
+  std::vector<RankFacts> all;
+  for (const RankInput& server : servers) {
+    RankFacts facts;
+    facts.path = server.path;
+    facts.kind = server.kind;
+    facts.id = server.rank;
+    for (const CaptureFile& file : server.files) {
+      facts.bytes += file.bytes;
+      facts.server_tables.push_back(file.path.stem().string());
+    }
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+}  // namespace
+
 Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options) {
   Discovery found = Discover(path, options);
   std::vector<Discovery::Unusable> inputs = std::move(found.unusable);
+  // A directory of such records alone is no broken capture.
+  std::erase_if(inputs, [](const Discovery::Unusable& input) {
+    return input.reason == Translated(kServerProblem);
+  });
   for (RankInput& rank : found.ranks) inputs.push_back({std::move(rank), ""});
 
   Survey survey;
   survey.path = std::filesystem::canonical(path);
+  survey.servers = SurveyServers(std::move(found.servers));
   std::vector<RankInput> named;
   for (Discovery::Unusable& input : inputs) named.push_back(std::move(input.rank));
   NameRanks(named);
@@ -275,10 +316,11 @@ void WarnOfOverhead(const char* id, std::initializer_list<Switch> switches, cons
     off.push_back(fmt::format("{}=False", setting.name));
   }
   if (on.empty()) return;
-  facts.warnings.push_back({id,
-                            Say("{} on: {}", fmt::join(on, Translated(" and ")), Translated(effect)),
-                            Say("{} for measuring times", fmt::join(off, ", ")),
-                            {}});
+  facts.warnings.push_back(
+      {id,
+       Say("{} on: {}", fmt::join(on, Translated(" and ")), Translated(effect)),
+       Say("{} for measuring times", fmt::join(off, ", ")),
+       {}});
 }
 
 void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
@@ -294,9 +336,9 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
   if (recorded < 0 || recorded >= schedule.active) return;
   facts.warnings.push_back(
       {"steps_missing",
-       recorded == 1
-           ? Say("{} active steps were scheduled, 1 is in the capture", schedule.active)
-           : Say("{} active steps were scheduled, {} are in the capture", schedule.active, recorded),
+       recorded == 1 ? Say("{} active steps were scheduled, 1 is in the capture", schedule.active)
+                     : Say("{} active steps were scheduled, {} are in the capture", schedule.active,
+                           recorded),
        Say("call step() after each iteration, for at least {} iterations before the end"
            " (skip_first + wait + warmup + active)",
            schedule.skip_first + schedule.wait + schedule.warmup + schedule.active),

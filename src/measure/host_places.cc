@@ -39,11 +39,15 @@ bool IsOfPython(std::string_view frame) {
                              [&](std::string_view module) { return frame.starts_with(module); });
 }
 
+}  // namespace
+
 bool IsOfLibrary(std::string_view frame) {
   return frame.starts_with("<") || frame.starts_with("torch/") || IsOfPython(frame) ||
          ContainsAny(frame,
                      {"/torch/", "torch_npu/", "site-packages/", "dist-packages/", "lib/python"});
 }
+
+namespace {
 
 // A line of the program itself, and of a library.
 struct Lines {

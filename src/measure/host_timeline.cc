@@ -173,10 +173,10 @@ class TimelineBuilder {
 
   // Calls of the legacy path take long before their first launch when they look up their operator
   // for the first time. Quick ones are at most five times as long as the quickest; their median is
-  // the measure.
+  // the measure. Where even the quickest takes as long as no look-up does, all of them compile.
   void AddColdLookUps(const std::vector<std::size_t>& calls, std::vector<std::size_t>& launches) {
     if (calls.empty()) return;
-    constexpr TimeNs kFactor = 5;
+    constexpr TimeNs kFactor = 5, kSlowestLookUp = 1'000'000;
     const HostCalls& rows = trace_.host_calls;
     const auto place = [&](std::size_t row) { return std::pair{rows.track[row], rows.start[row]}; };
     std::ranges::stable_sort(launches,
@@ -193,14 +193,23 @@ class TimelineBuilder {
     }
     std::vector<TimeNs> quick = before_launch;
     std::ranges::sort(quick);
+    if (quick.front() >= kSlowestLookUp) {
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        AddUpToLaunch(calls[i], before_launch[i], TimeCategory::kCompile);
+      return;
+    }
     quick.erase(std::upper_bound(quick.begin(), quick.end(), kFactor * quick.front()), quick.end());
     const TimeNs usual = Median(std::move(quick));
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (before_launch[i] <= kFactor * usual) continue;
-      const TimeNs start = rows.start[calls[i]];
-      Add(rows.track[calls[i]], start, start + before_launch[i], TimeCategory::kAclOp,
-          PieceTable::kHostCalls, calls[i]);
+      AddUpToLaunch(calls[i], before_launch[i], TimeCategory::kAclOp);
     }
+  }
+
+  void AddUpToLaunch(std::size_t call, TimeNs time, TimeCategory category) {
+    const HostCalls& rows = trace_.host_calls;
+    const TimeNs start = rows.start[call];
+    Add(rows.track[call], start, start + time, category, PieceTable::kHostCalls, call);
   }
 
   // True for operators that hold a blocking call.

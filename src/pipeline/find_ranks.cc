@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "capture_groups.h"
@@ -136,6 +137,20 @@ std::string MissingRanks(const std::optional<std::set<RankId>>& wanted,
                            : Say("{} not found; there are {}", absent, present);
 }
 
+// Makes servers the first of the captures. Where there is nothing else, the directory counts as a
+// capture that cannot be read.
+void TakeServers(const std::filesystem::path& directory, Discovery& found) {
+  if (found.servers.empty()) {
+    Fail(ErrorKind::kInput,
+         "{}: no records of a server's requests (request.csv, batch.csv, profiler.db) as"
+         " msServiceProfiler writes them; see docs/serving.md",
+         directory.string());
+  }
+  if (found.ranks.empty()) found.unusable.clear();
+  std::ranges::move(found.ranks, std::back_inserter(found.servers));
+  found.ranks = std::move(found.servers);
+}
+
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
@@ -143,6 +158,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
                      GroupsTaken taken) {
   FoundRanks result;
   Discovery discovery = Discover(directory, options);
+  if (taken == GroupsTaken::kServers) TakeServers(directory, discovery);
   if (!wanted) result.all = discovery.ranks.size() + discovery.unusable.size();
   for (const Discovery::Unusable& unusable : discovery.unusable) {
     result.notes.push_back(Say("{}; it is left out", unusable.Text()));
@@ -205,7 +221,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   CaptureGroups groups = SeparateCaptures(directory, std::move(found));
   const bool have_names =
       groups.told_apart == ToldApart::kByDirectory || groups.told_apart == ToldApart::kByName;
-  if (taken == GroupsTaken::kJoined)
+  if (taken == GroupsTaken::kJoined || taken == GroupsTaken::kServers)
     KeepEveryCapture(std::move(groups), result);
   else if (taken == GroupsTaken::kAll && have_names)
     KeepAllGroups(std::move(groups), result);

@@ -53,7 +53,6 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     return mapped;
   }
   loaded.trace.capture = CaptureName(input.path);
-  loaded.trace.capture_path = input.path.string();
   std::error_code ignored;
   loaded.trace.capture_group =
       WayTo(std::filesystem::canonical(request.directory, ignored), input).string();
@@ -62,6 +61,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     RecipeArguments arguments = runs[i].arguments;
     if (request.step && cuts_steps) arguments.step = request.step;
     try {
+      RequireRecords(input, recipe.needs);
       RequireTimeline(loaded.trace, recipe, input);
       mapped[i].part =
           InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
@@ -84,8 +84,11 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
 
 bool ReadApart(const std::vector<RecipeRun>& runs, const ClusterRequest& request) {
   const auto joins = [](const RecipeRun& run) { return run.recipe->joins_groups; };
-  return runs.size() > 1 &&
-         (request.step || (std::ranges::any_of(runs, joins) && !std::ranges::all_of(runs, joins)));
+  const auto of_servers = [](const RecipeRun& run) { return run.recipe->of_servers; };
+  const auto some = [&](const auto& have) {
+    return std::ranges::any_of(runs, have) && !std::ranges::all_of(runs, have);
+  };
+  return runs.size() > 1 && (request.step || some(joins) || some(of_servers));
 }
 
 FoundRanks FindRanksOf(const std::vector<RecipeRun>& runs, const ClusterRequest& request) {
@@ -95,8 +98,11 @@ FoundRanks FindRanksOf(const std::vector<RecipeRun>& runs, const ClusterRequest&
       request.write_documents && std::ranges::any_of(runs, [](const RecipeRun& run) {
         return run.recipe->take_documents != nullptr;  // for files that are named by the rank
       });
+  const bool of_servers =
+      std::ranges::any_of(runs, [](const RecipeRun& run) { return run.recipe->of_servers; });
   return FindRanks(request.directory, request.ranks, request.open,
-                   joined                                ? GroupsTaken::kJoined
+                   of_servers                            ? GroupsTaken::kServers
+                   : joined                              ? GroupsTaken::kJoined
                    : request.each_group && !writes_early ? GroupsTaken::kAll
                                                          : GroupsTaken::kOne);
 }

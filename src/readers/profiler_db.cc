@@ -300,7 +300,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kScheduleKernels, ReadScheduleKernels);
   read(Tables::kListedKernels, ReadListedKernels);
   read(Tables::kMstx, ReadMstxEvents);
-  read(Tables::kChips | Tables::kCoreClocks, ReadDeviceId);
+  read(Tables::kChips | Tables::kCoreClocks | Tables::kCounters, ReadDeviceId);
   read(Tables::kCoreClocks, ReadCoreClocks);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
@@ -314,6 +314,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
   read(Tables::kSystemCalls, ReadSystemCalls);
+  read(Tables::kCounters, ReadHardwareCounters);
   read(Tables::kJobInfo, ReadJobInfo);
   CheckPromisesOfTables(input);
   AddProgress(file.bytes);
@@ -330,7 +331,7 @@ Reader ProfilerDb() {
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
               Tables::kGarbageCollections | Tables::kJobInfo | Tables::kListedKernels |
-              Tables::kSystemCalls,
+              Tables::kSystemCalls | Tables::kCounters,
           ReadProfilerDb};
 }
 

@@ -89,6 +89,8 @@ void ReadMstxEvents(DbInput& input);
 void ReadDeviceId(DbInput& input);
 /// AICORE_FREQ, of the rank's device.
 void ReadCoreClocks(DbInput& input);
+/// HBM, DDR, LLC, NPU_MEM, PCIE, ROCE and the like, of the rank's device; the use of the host.
+void ReadHardwareCounters(DbInput& input);
 /// TASK.
 void ReadDeviceTasks(DbInput& input);
 /// COMMUNICATION_OP, and COMMUNICATION_TASK_INFO if wanted; groups are named from META_DATA. After

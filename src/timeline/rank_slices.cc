@@ -104,6 +104,7 @@ class SliceMaker {
     AddSystemCalls();
     AddDevice();
     AddCollectives();
+    AddCounters();
     NestSlices(rank_);
     return std::move(rank_);
   }
@@ -339,6 +340,45 @@ class SliceMaker {
     }
   }
 
+  std::string CounterName(std::size_t row) const {
+    const Counters& counters = trace_.counters;
+    std::string name;
+    for (const StringId id : {counters.group[row], counters.part[row], counters.name[row]}) {
+      const std::string_view text = trace_.strings.View(id);
+      if (!text.empty()) name += (name.empty() ? "" : " ") + std::string(text);
+    }
+    return name;
+  }
+
+  // Values that stay are written once; what is 0 all the time shows nothing.
+  void AddCounters() {
+    const Counters& counters = trace_.counters;
+    const CounterSamples& samples = trace_.counter_samples;
+    std::vector<CounterTrack> tracks(counters.Size());
+    for (std::size_t i = 0; i < samples.Size(); ++i) {
+      const auto row = static_cast<std::size_t>(samples.counter[i]);
+      // The interval of the first sample of a rate is unknown.
+      if (counters.kind[row] == CounterKind::kRate && samples.dur[i] == 0) continue;
+      const auto convert = [&](TimeNs time) {
+        return counters.of_host[row] != 0 ? OfHost(time) : OfDevice(time);
+      };
+      const TimeNs start = convert(samples.start[i]), end = convert(samples.End(i));
+      if (window_ && (start >= window_->end || std::max(end, start + 1) <= window_->begin))
+        continue;
+      std::vector<std::pair<TimeNs, double>>& values = tracks[row].values;
+      if (!values.empty() && values.back().second == samples.value[i]) continue;
+      values.emplace_back(window_ ? std::max(start, window_->begin) : start, samples.value[i]);
+    }
+    for (std::size_t row = 0; row < tracks.size(); ++row) {
+      CounterTrack& track = tracks[row];
+      const auto is_zero = [](const auto& value) { return value.second == 0; };
+      if (std::ranges::all_of(track.values, is_zero)) continue;
+      track.name = CounterName(row);
+      track.unit = trace_.strings.View(counters.unit[row]);
+      rank_.counters.push_back(std::move(track));
+    }
+  }
+
   void AddLaunched(std::uint32_t slice, std::int64_t link) {
     if (slice == kNoSlice || link < 0 || (rank_.slices[slice].cut & kCutBegin) != 0) return;
     const auto launch = launches_.Find(link);
@@ -365,7 +405,7 @@ class SliceMaker {
 Tables SliceTables(bool python) {
   return Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
          Tables::kCommunications | Tables::kSteps | Tables::kQueuedWork | Tables::kMstx |
-         Tables::kHostCalls | Tables::kSystemCalls |
+         Tables::kHostCalls | Tables::kSystemCalls | Tables::kCounters |
          (python ? Tables::kPythonCalls : Tables::kNone);
 }
 

@@ -232,6 +232,9 @@ struct Discovery {
     std::string Text() const;
   };
   std::vector<Unusable> unusable;
+  /// Records of servers' requests, of an instance each. They are no ranks: only who asks for them
+  /// gets them.
+  std::vector<RankInput> servers;
 };
 /// Reads what OpenRank() reads, and throws when `path` does not exist. Problems of single captures
 /// are in the result and not logged. NameRanks() is left to the caller.

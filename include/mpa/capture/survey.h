@@ -94,16 +94,19 @@ struct RankFacts {
   Recorded stopped{};                              ///< kNo: the profiler was not stopped properly
   Contents recorded;
   bool kernel_sums = false;                ///< op_statistic.csv is there
+  bool snapshots = false;                  ///< memory snapshots are there
   RecordInventory records;                 ///< of a raw capture
   std::vector<std::string> unread_tables;  ///< of a database, those with rows; of msprof
+  std::vector<std::string> server_tables;  ///< of a server's records: "request", "batch"
   std::vector<Warning> warnings;
 };
 
 /// The captures below a path.
 struct Survey {
   std::filesystem::path path;
-  std::vector<RankFacts> ranks;   ///< by rank, then path; those without a rank come last
-  std::vector<Warning> warnings;  ///< warnings about the captures as a whole
+  std::vector<RankFacts> ranks;    ///< by rank, then path; those without a rank come last
+  std::vector<RankFacts> servers;  ///< records of servers' requests, which are no ranks
+  std::vector<Warning> warnings;   ///< warnings about the captures as a whole
 };
 
 /// Surveys one capture that OpenRank() found.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/measure/accounting.h"
@@ -12,6 +13,9 @@
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
+
+/// True for a frame of a library or of Python itself: "/usr/lib/python3/queue.py(90): get".
+bool IsOfLibrary(std::string_view frame);
 
 /// False where the capture has no call stack of a call.
 inline bool HasStack(const RankTrace& trace, StringId stack) {

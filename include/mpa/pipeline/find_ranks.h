@@ -36,9 +36,10 @@ struct FoundRanks {
 
 /// Which captures to take where several share ranks (engines, roles, sessions of one job or more).
 enum class GroupsTaken : std::uint8_t {
-  kOne,     ///< the group with most ranks
-  kAll,     ///< each, where directories or names tell them apart; else one
-  kJoined,  ///< every capture, as one job: they are its roles
+  kOne,      ///< the group with most ranks
+  kAll,      ///< each, where directories or names tell them apart; else one
+  kJoined,   ///< every capture, as one job: they are its roles
+  kServers,  ///< the records of servers' requests, and every capture beside them
 };
 
 /// The ranks below `directory`, or those that are wanted. Throws Error (kInput) when there is none.

@@ -121,6 +121,9 @@ struct RecipeInfo {
   /// Captures that share ranks are roles of one job: `reduce` gets all of them at once, with
   /// several parts of a rank. Else each group of captures is reduced by itself.
   bool joins_groups = false;
+  /// Its captures are the records of servers' requests (Discovery::servers), and those of devices
+  /// that lie beside them: one job, which has joins_groups.
+  bool of_servers = false;
   /// Kernels alone, as kernel_details.csv lists them, are enough for an answer.
   bool answers_from_kernels = false;
   /// The required option that names the directory of another run; empty: none. `map`

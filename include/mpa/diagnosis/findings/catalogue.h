@@ -31,6 +31,10 @@
   X(kHostGil)            \
   X(kHostGraphMissed)    \
   X(kServeHost)          \
+  X(kHostPreempted)      \
+  X(kHostFewCores)       \
+  X(kHostWokenLate)      \
+  X(kHostInterrupts)     \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \
@@ -57,12 +61,15 @@
   X(kCommUnaligned)      \
   X(kCommContention)     \
   X(kCommRetransmit)     \
+  X(kCommLostPackets)    \
   X(kCommInner)          \
   X(kCommBuffer)         \
   X(kPpBubble)           \
   X(kServeStall)         \
   X(kEnvCheck)           \
   X(kMemPressure)        \
+  X(kMemGrowth)          \
+  X(kMemFragments)       \
   X(kCaptureOverhead)    \
   X(kCaptureWarmup)      \
   X(kCaptureMissing)
@@ -75,6 +82,8 @@ MPA_FINDINGS(MPA_FINDING)
 
 /// Single calls of the host that stand still, where all of them should be quick.
 extern const FindingVariant kHostStalls;
+/// Collectives that copy before they send, where others of the same size do not.
+extern const FindingVariant kCommCopiesFirst;
 /// Products that are slow because the vector cores compute them.
 extern const FindingVariant kOpSlowOnVectorCores;
 /// Ports to other hosts that are slow on all ranks: which of them is the slow one does not show.

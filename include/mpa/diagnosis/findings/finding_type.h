@@ -61,6 +61,7 @@ std::string_view WordsOf(Record record, bool on_gpu);
 struct Coverage {
   const Thresholds& thresholds;
   bool on_gpu = false, operations = false, transfers = false, calls = false;
+  bool threads = false;   ///< the scheduler of the operating system was recorded
   bool compares = false;  ///< enough ranks have a role in common
   double steps = 0;       ///< that count
   std::size_t ranks = 0;
@@ -72,6 +73,7 @@ struct Coverage {
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }
 inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }
+inline bool KnowsThreads(const Coverage& job) { return job.threads; }
 inline bool ComparesRanks(const Coverage& job) { return job.compares; }
 inline bool HasStages(const Coverage& job) { return job.stages > 1; }
 

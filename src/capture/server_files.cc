@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files are records of a server's requests.
+#include "server_files.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "file_checks.h"
+#include "mpa/base/error.h"
+#include "mpa/io/input_text.h"
+#include "scan_rank.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A table, and columns of which its header has one.
+struct NamedTable {
+  std::string_view name;
+  std::array<std::string_view, 3> columns;
+};
+// In the order in which they are read.
+constexpr NamedTable kTables[] = {
+    {"request.csv", {"http_rid", "recv_token_size", "execution_time"}},
+    {"batch.csv", {"res_list", "prefill_batch_size", "batch_type"}},
+    {"forward.csv", {"forward_iter", "bubble_time", "batch_type"}},
+    {"kvcache.csv", {"kvcache_usage_rate", "device_kvcache_left", "free_blocks"}},
+    {"request_status.csv", {"waiting", "running", "swapped"}},
+    {"coordinator.csv", {"node_type", "running_count", "add_count"}},
+    {"pd_split_communication.csv", {"prefill_res_time", "send_request_time", "http_req_time"}},
+    {"pd_split_kvcache.csv", {"block_tables", "seq_len", "during_time"}},
+    {"spec_decode.csv", {"spec_tokens", "accepted_tokens", "accepted_ratio"}},
+};
+constexpr std::string_view kDatabase = "profiler.db", kSpans = "span_info";
+constexpr std::array<std::string_view, 3> kSpanColumns = {"span_name", "during_time",
+                                                          "start_datetime"};
+
+bool HasColumnOf(const fs::path& path, const std::array<std::string_view, 3>& columns) {
+  constexpr std::size_t kBeginning = 4096;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  try {
+    std::string header = io::ReadStart(path, kBeginning);
+    header.resize(std::min(header.find('\n'), header.size()));
+    return std::ranges::any_of(
+        columns, [&](std::string_view column) { return header.find(column) != std::string::npos; });
+  } catch (const Error&) {
+    return false;  // unreadable, so it is not known to be one
+  }
+}
+
+bool IsDatabase(const fs::path& path) {
+  std::error_code ignored;
+  return path.filename() == kDatabase && fs::is_regular_file(path, ignored);
+}
+
+bool IsOneOf(const fs::path& path, const std::vector<fs::path>& tables, std::string_view name) {
+  return std::ranges::find(tables, path / name) != tables.end();
+}
+
+// Spans that the other tables do not hold.
+std::vector<fs::path> SpanTables(const fs::path& directory, const std::vector<fs::path>& tables) {
+  constexpr std::string_view kOfBatches[] = {"BatchSchedule", "batchFrameworkProcessing",
+                                             "modelExec",     "modelRunnerExec",
+                                             "Execute",       "specDecoding"};
+  std::vector<fs::path> found;
+  if (!IsDirectory(directory / kSpans)) return found;
+  const bool has_batches = IsOneOf(directory, tables, "batch.csv");
+  const bool has_forwards = IsOneOf(directory, tables, "forward.csv");
+  const bool has_database = IsOneOf(directory, tables, kDatabase);
+  for (const fs::path& entry : Entries(directory / kSpans)) {
+    const std::string name = entry.stem().string();
+    const bool is_of_batches = std::ranges::find(kOfBatches, name) != std::end(kOfBatches);
+    const bool is_held = (is_of_batches && (has_batches || has_database)) ||
+                         (name == "forward" && (has_forwards || has_database));
+    if (!is_held && entry.extension() == ".csv" && HasColumnOf(entry, kSpanColumns))
+      found.push_back(entry);
+  }
+  return found;
+}
+
+}  // namespace
+
+bool IsServerTable(const fs::path& path) {
+  if (IsDatabase(path)) return true;
+  const std::string name = path.filename().string();
+  const auto table = std::ranges::find(kTables, name, &NamedTable::name);
+  return table != std::end(kTables) && HasColumnOf(path, table->columns);
+}
+
+std::vector<fs::path> ServerTables(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const NamedTable& table : kTables) {
+    if (HasColumnOf(directory / table.name, table.columns)) found.push_back(directory / table.name);
+  }
+  if (found.empty() && IsDatabase(directory / kDatabase)) found.push_back(directory / kDatabase);
+  for (fs::path& spans : SpanTables(directory, found)) found.push_back(std::move(spans));
+  return found;
+}
+
+bool IsRawServerDatabase(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".db") &&
+         (name.starts_with("ms_service_") || name.starts_with("ascend_service_profiler_"));
+}
+
+std::optional<RankInput> ScanServer(const fs::path& path) {
+  RankInput server;
+  server.kind = CaptureKind::kServer;
+  server.path = path;
+  std::vector<fs::path> tables;
+  if (IsDirectory(path))
+    tables = ServerTables(path);
+  else if (IsServerTable(path))
+    tables = {path};
+  for (const fs::path& table : tables) {
+    CheckReadable(table);
+    AddFile(server, FileKind::kServerTable, table);
+  }
+  if (server.files.empty()) return std::nullopt;
+  return server;
+}
+
+}  // namespace mpa

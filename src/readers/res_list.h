@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mpa::readers {
+
+/// A request in a batch.
+struct BatchedRequest {
+  std::string id{};  ///< empty: not stated
+  bool is_prefill = false;
+  std::int64_t tokens = -1;  ///< that are computed for it; -1: not stated
+};
+
+/// The requests in the column res_list: a list of objects as Python or JSON writes it,
+/// [{'rid': '7', 'iter': 0, 'type': 0, 'num_scheduled_tokens': 512}]. What is not in this form is
+/// passed over.
+std::vector<BatchedRequest> RequestsIn(std::string_view res_list);
+
+}  // namespace mpa::readers

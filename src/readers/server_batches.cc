@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of a server, and what they tell of its requests.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "mpa/base/language.h"
+#include "mpa/base/text.h"
+#include "mpa/measure/server_spans.h"
+#include "res_list.h"
+#include "server_records.h"
+
+namespace mpa::readers {
+namespace {
+
+// The requests of the trace by their ids, with those that only batches name.
+class KnownRequests {
+ public:
+  explicit KnownRequests(const ServerRecords& records)
+      : records_(records), requests_(records.trace.server_requests) {
+    for (std::size_t i = 0; i < requests_.Size(); ++i) by_id_.try_emplace(requests_.id[i], i);
+  }
+
+  void Take(const BatchedRequest& batched, const ServerBatches::Row& batch) {
+    if (batched.id.empty()) return;
+    const StringId id = records_.trace.strings.Intern(batched.id);
+    const auto [found, is_new] = by_id_.try_emplace(id, requests_.Size());
+    if (is_new) requests_.Append({.id = id, .instance = records_.instance});
+    const std::size_t row = found->second;
+    if (requests_.dp_rank[row] < 0) requests_.dp_rank[row] = batch.dp_rank;
+    const ServerSpan kind = KindOfSpan(records_.trace.strings.View(batch.name));
+    const auto earliest = [&](TimeNs& time) {
+      time = time < 0 ? batch.start : std::min(time, batch.start);
+    };
+    if (kind == ServerSpan::kExecute || kind == ServerSpan::kRunner) {
+      earliest(requests_.run[row]);
+      requests_.ran[row] = std::max(requests_.ran[row], batch.start + batch.dur);
+    }
+    if (kind != ServerSpan::kSchedule) return;
+    earliest(requests_.scheduled[row]);
+    std::int32_t& preemptions = requests_.preemptions[row];
+    preemptions = std::max(preemptions, 0);
+    if (!batched.is_prefill) {
+      decodes_.insert(row);
+      return;
+    }
+    if (decodes_.erase(row) > 0) ++preemptions;
+    if (batched.tokens >= 0)
+      requests_.prefill_tokens[row] =
+          std::max<std::int64_t>(requests_.prefill_tokens[row], 0) + batched.tokens;
+  }
+
+ private:
+  const ServerRecords& records_;
+  ServerRequests& requests_;
+  std::unordered_map<StringId, std::size_t> by_id_;
+  std::unordered_set<std::size_t> decodes_;  // rows whose prompt was read
+};
+
+// What the columns do not state follows from the requests of the batch, or from its type.
+void Complete(const std::vector<BatchedRequest>& requests, std::string_view type,
+              ServerBatches::Row& batch) {
+  const bool has_prefill = type.find("refill") != std::string_view::npos;
+  const bool has_decode = type.find("ecode") != std::string_view::npos;
+  if (batch.prefill_requests < 0 && batch.decode_requests < 0) {
+    if (!requests.empty()) {
+      batch.prefill_requests = static_cast<std::int32_t>(
+          std::ranges::count(requests, true, &BatchedRequest::is_prefill));
+      batch.decode_requests = static_cast<std::int32_t>(requests.size()) - batch.prefill_requests;
+    } else if (has_prefill != has_decode) {
+      batch.prefill_requests = has_prefill ? batch.requests : 0;
+      batch.decode_requests = has_decode ? batch.requests : 0;
+    }
+  }
+  if (batch.requests < 0 && batch.prefill_requests >= 0)
+    batch.requests = batch.prefill_requests + batch.decode_requests;
+  if (batch.prefill_tokens >= 0 || requests.empty()) return;
+  const bool has_tokens = std::ranges::all_of(
+      requests, [](const BatchedRequest& request) { return request.tokens >= 0; });
+  if (!has_tokens) return;
+  batch.prefill_tokens = batch.decode_tokens = 0;
+  for (const BatchedRequest& request : requests)
+    (request.is_prefill ? batch.prefill_tokens : batch.decode_tokens) += request.tokens;
+}
+
+std::string ProcessOf(const ServerRows& rows, std::optional<std::size_t> host,
+                      std::optional<std::size_t> process) {
+  if (rows[host].empty()) return std::string(rows[process]);
+  return fmt::format("{}:{}", rows[host], rows[process]);
+}
+
+}  // namespace
+
+void ReadServerBatches(ServerRows& rows, const ServerRecords& records) {
+  RankTrace& trace = records.trace;
+  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
+  const DurationColumn dur(rows, {"during_time"});
+  const auto name = rows.Find({"name"}), list = rows.Find({"res_list"}),
+             type = rows.Find({"batch_type"}), process = rows.Find({"prof_id"}),
+             size = rows.Find({"batch_size"}), dp_rank = rows.Find({"dp_rank"});
+  const auto prefill = rows.Find({"prefill_batch_size"}), decode = rows.Find({"decode_batch_size"});
+  const auto prefill_tokens = rows.Find({"prefill_scheduled_tokens"}),
+             decode_tokens = rows.Find({"decode_scheduled_tokens"});
+  const auto total = rows.Find({"total_blocks"}), free = rows.Find({"free_blocks"});
+  const auto accepted = rows.Find({"accepted_ratio"});
+  KnownRequests known(records);
+  while (rows.Next(trace.issues)) {
+    const auto at = start.Read(rows);
+    const TimeNs length = dur.Read(rows);
+    if (!at || length < 0) {
+      trace.issues.Count(Say("batch left out, invalid start or duration"), rows.Place());
+      continue;
+    }
+    ServerBatches::Row batch{.start = *at,
+                             .dur = length,
+                             .name = trace.strings.Intern(rows[name]),
+                             .requests = SmallCountIn(rows[size]),
+                             .prefill_requests = SmallCountIn(rows[prefill]),
+                             .decode_requests = SmallCountIn(rows[decode]),
+                             .prefill_tokens = CountIn(rows[prefill_tokens]),
+                             .decode_tokens = CountIn(rows[decode_tokens]),
+                             .free_blocks = CountIn(rows[free]),
+                             .total_blocks = CountIn(rows[total]),
+                             .accepted_ratio = ShareIn(rows[accepted]),
+                             .dp_rank = SmallCountIn(rows[dp_rank]),
+                             .process = trace.strings.Intern(rows[process]),
+                             .instance = records.instance};
+    // The writer fills the cells of rows without blocks with 0.
+    if (batch.total_blocks <= 0) batch.total_blocks = batch.free_blocks = -1;
+    const std::vector<BatchedRequest> requests = RequestsIn(rows[list]);
+    Complete(requests, rows[type], batch);
+    // Without tokens in its list the writer counts none: that is no number.
+    const bool none = batch.prefill_tokens == 0 && batch.decode_tokens == 0;
+    if (none) batch.prefill_tokens = batch.decode_tokens = -1;
+    trace.server_batches.Append(batch);
+    for (const BatchedRequest& request : requests) known.Take(request, batch);
+  }
+}
+
+void ReadServerForwards(ServerRows& rows, const ServerRecords& records) {
+  RankTrace& trace = records.trace;
+  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
+  const DurationColumn dur(rows, {"during_time"});
+  const auto name = rows.Find({"name"}), type = rows.Find({"batch_type"}),
+             size = rows.Find({"batch_size"}), iteration = rows.Find({"forward_iter"}),
+             dp_rank = rows.Find({"dp_rank"}), process = rows.Find({"prof_id"}),
+             host = rows.Find({"hostname"});
+  while (rows.Next(trace.issues)) {
+    const auto at = start.Read(rows);
+    const TimeNs length = dur.Read(rows);
+    if (!at || length < 0) {
+      trace.issues.Count(Say("batch left out, invalid start or duration"), rows.Place());
+      continue;
+    }
+    ServerBatches::Row batch{.start = *at,
+                             .dur = length,
+                             .name = trace.strings.Intern(rows[name]),
+                             .requests = SmallCountIn(rows[size]),
+                             .iteration = CountIn(rows[iteration]),
+                             .dp_rank = SmallCountIn(rows[dp_rank]),
+                             .process = trace.strings.Intern(ProcessOf(rows, host, process)),
+                             .instance = records.instance};
+    Complete({}, rows[type], batch);
+    trace.server_batches.Append(batch);
+  }
+}
+
+void ReadServerSpans(ServerRows& rows, const ServerRecords& records) {
+  RankTrace& trace = records.trace;
+  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
+  const DurationColumn dur(rows, {"during_time"});
+  const auto name = rows.Find({"span_name", "name"}), process = rows.Find({"pid"}),
+             host = rows.Find({"hostname"});
+  while (rows.Next(trace.issues)) {
+    const auto at = start.Read(rows);
+    const TimeNs length = dur.Read(rows);
+    if (!at || length < 0) {
+      trace.issues.Count(Say("span left out, invalid start or duration"), rows.Place());
+      continue;
+    }
+    trace.server_batches.Append({.start = *at,
+                                 .dur = length,
+                                 .name = trace.strings.Intern(rows[name]),
+                                 .process = trace.strings.Intern(ProcessOf(rows, host, process)),
+                                 .instance = records.instance});
+  }
+}
+
+void ReadServerGuesses(ServerRows& rows, const ServerRecords& records) {
+  RankTrace& trace = records.trace;
+  const StringId guess = trace.strings.Intern("specDecoding");
+  if (std::ranges::find(trace.server_batches.name, guess) != trace.server_batches.name.end())
+    return;
+  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
+  const DurationColumn dur(rows, {"during_time"});
+  const auto guessed = rows.Find({"spec_tokens"}), accepted = rows.Find({"accepted_tokens"}),
+             process = rows.Find({"prof_id"});
+  // A row is of a request in a step.
+  struct Step {
+    TimeNs dur = 0;
+    std::int32_t requests = 0;
+    std::int64_t guessed = 0, accepted = 0;
+  };
+  std::map<std::pair<TimeNs, std::string>, Step> steps;
+  while (rows.Next(trace.issues)) {
+    const auto at = start.Read(rows);
+    const TimeNs length = dur.Read(rows);
+    const std::int64_t tokens = CountIn(rows[guessed]), kept = CountIn(rows[accepted]);
+    if (!at || length < 0 || tokens < 0 || kept < 0) {
+      trace.issues.Count(Say("span left out, invalid start or duration"), rows.Place());
+      continue;
+    }
+    Step& step = steps[{*at, std::string(rows[process])}];
+    step.dur = std::max(step.dur, length);
+    ++step.requests;
+    step.guessed += tokens;
+    step.accepted += kept;
+  }
+  for (const auto& [key, step] : steps) {
+    ServerBatches::Row batch{.start = key.first,
+                             .dur = step.dur,
+                             .name = guess,
+                             .requests = step.requests,
+                             .process = trace.strings.Intern(key.second),
+                             .instance = records.instance};
+    if (step.guessed > 0)
+      batch.accepted_ratio =
+          std::min(1.0, static_cast<double>(step.accepted) / static_cast<double>(step.guessed));
+    trace.server_batches.Append(batch);
+  }
+}
+
+}  // namespace mpa::readers

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why requests take longer than they have to: all causes together.
+#include "findings.h"
+
+#include <algorithm>
+
+#include "mpa/base/stable_sort.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa::recipes::serving_requests {
+
+std::string_view NameOf(Cause cause) {
+  constexpr std::string_view kNames[] = {
+      "kv_blocks_short", "prefix_cache_missed",    "kv_transfer_slow",
+      "dp_ranks_uneven", "instances_uneven",       "prefill_rides_along",
+      "scheduler_slow",  "sampler_slow",           "pre_post_processing_slow",
+      "requests_wait",   "scheduling_takes_turns", "gaps_between_steps"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+double Ratio(TimeNs part, TimeNs whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+double Ratio(std::size_t part, std::size_t whole) {
+  return Ratio(static_cast<TimeNs>(part), static_cast<TimeNs>(whole));
+}
+
+TimeNs MedianStep(const Lane& lane) {
+  std::vector<TimeNs> lengths;
+  for (const Span* step : lane.steps) lengths.push_back(step->dur);
+  return Median(std::move(lengths));
+}
+
+bool RequestsWait(const Scene& scene, const Group& group) {
+  if (group.Known(RequestTime::kQueue) < kLeastRequests) return false;
+  const TimeNs queue = group.At(RequestTime::kQueue, 90);
+  const TimeNs first = group.At(RequestTime::kFirstToken, 90);
+  constexpr double kShare = 0.3;
+  // Who comes waits for the batch that runs.
+  TimeNs step = 0;
+  for (const Lane& lane : scene.lanes) step = std::max(step, MedianStep(lane));
+  const TimeNs whole = first >= 0 ? first : group.At(RequestTime::kEndToEnd, 90);
+  return queue > 2 * step && Ratio(queue, whole) >= kShare;
+}
+
+double ShareBehindQueue(const Group& group) {
+  const TimeNs whole = group.Sum(RequestTime::kEndToEnd);
+  const TimeNs queue = std::min(group.Sum(RequestTime::kQueue), whole);
+  return whole > 0 ? 1 - Ratio(queue, whole) : 1;
+}
+
+std::vector<Finding> FindCauses(const Scene& scene) {
+  std::vector<Finding> found;
+  FindQueueCauses(scene, found);
+  FindLoadCauses(scene, found);
+  FindStepCauses(scene, found);
+  FindRequestCauses(scene, found);
+  StableSort(found, [](const Finding& a, const Finding& b) { return a.share > b.share; });
+  if (!found.empty()) return found;
+  FindGaps(scene, found);
+  if (found.empty()) FindWaiting(scene, found);
+  return found;
+}
+
+}  // namespace mpa::recipes::serving_requests

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests by instance and data parallel rank.
+#include "groups.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "mpa/base/language.h"
+#include "mpa/base/printable.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa::recipes::serving_requests {
+namespace {
+
+std::size_t Place(RequestTime time) { return static_cast<std::size_t>(time); }
+
+Group Made(int instance, int dp_rank, std::string name, std::vector<const Request*> requests) {
+  Group group{.instance = instance,
+              .dp_rank = dp_rank,
+              .name = std::move(name),
+              .requests = std::move(requests)};
+  bool is_first = true;
+  for (const Request* request : group.requests) {
+    const TimesOfRequest times =
+        TimesOf(request->first_token, request->dur, request->queued, request->reply_tokens);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (times[i] >= 0) group.times[i].push_back(times[i]);
+    }
+    group.prompt_tokens += std::max<std::int64_t>(request->prompt_tokens, 0);
+    group.reply_tokens += std::max<std::int64_t>(request->reply_tokens, 0);
+    if (request->start < 0) continue;
+    const TimeNs end = request->start + std::max<TimeNs>(request->dur, 0);
+    group.window = {is_first ? request->start : std::min(group.window.begin, request->start),
+                    is_first ? end : std::max(group.window.end, end)};
+    is_first = false;
+  }
+  for (std::vector<TimeNs>& times : group.times) std::ranges::sort(times);
+  return group;
+}
+
+}  // namespace
+
+TimeNs Group::At(RequestTime time, int percent) const {
+  const std::vector<TimeNs>& sorted = times[Place(time)];
+  return sorted.empty() ? -1 : Percentile(sorted, percent);
+}
+
+TimeNs Group::Sum(RequestTime time) const {
+  const std::vector<TimeNs>& all = times[Place(time)];
+  return std::accumulate(all.begin(), all.end(), TimeNs{0});
+}
+
+std::size_t Group::Known(RequestTime time) const { return times[Place(time)].size(); }
+
+double Group::HitRate() const {
+  double hit = 0, tokens = 0;
+  for (const Request* request : requests) {
+    if (request->hit_rate < 0 || request->prompt_tokens <= 0) continue;
+    hit += request->hit_rate * static_cast<double>(request->prompt_tokens);
+    tokens += static_cast<double>(request->prompt_tokens);
+  }
+  return tokens > 0 ? hit / tokens : -1;
+}
+
+std::vector<Group> GroupsOf(const Servers& servers) {
+  std::vector<Group> groups(1);
+  std::vector<const Request*> all;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    std::vector<const Request*> of_instance;
+    std::set<int> dp_ranks;
+    for (const Request& request : servers[i]->requests) {
+      of_instance.push_back(&request);
+      if (request.dp_rank >= 0) dp_ranks.insert(request.dp_rank);
+    }
+    all.insert(all.end(), of_instance.begin(), of_instance.end());
+    const int instance = static_cast<int>(i);
+    if (servers.size() > 1) groups.push_back(Made(instance, -1, servers[i]->name, of_instance));
+    if (dp_ranks.size() < 2) continue;
+    for (const int dp_rank : dp_ranks) {
+      std::vector<const Request*> of_rank;
+      std::ranges::copy_if(of_instance, std::back_inserter(of_rank),
+                           [&](const Request* one) { return one->dp_rank == dp_rank; });
+      groups.push_back(Made(instance, dp_rank, servers[i]->name, std::move(of_rank)));
+    }
+  }
+  groups.front() = Made(-1, -1, servers.size() == 1 ? servers.front()->name : "", std::move(all));
+  return groups;
+}
+
+std::string WhereText(const std::string& instance, int dp_rank, bool has_instances) {
+  std::string text;
+  if (has_instances && !instance.empty()) text = Say("instance {}", Printable(instance));
+  if (dp_rank >= 0) text += fmt::format("{}dp {}", text.empty() ? "" : ", ", dp_rank);
+  return text;
+}
+
+}  // namespace mpa::recipes::serving_requests

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches one after the other, and what lies between them.
+#include "lanes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace mpa::recipes::serving_requests {
+namespace {
+
+Intervals CoveredBy(const std::vector<const Span*>& spans) {
+  std::vector<Interval> intervals;
+  for (const Span* span : spans) {
+    if (span->dur > 0) intervals.push_back({span->start, span->End()});
+  }
+  return Union(std::move(intervals));
+}
+
+// The ranks of a model run the same batch at the same time: the process with most spans stands for
+// all, of several the first.
+std::vector<const Span*> OfOneProcess(const std::vector<const Span*>& spans) {
+  std::map<int, std::size_t> counts;
+  for (const Span* span : spans) ++counts[span->process];
+  if (counts.size() < 2) return spans;
+  const auto most = std::ranges::max_element(
+      counts, [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::vector<const Span*> kept;
+  std::ranges::copy_if(spans, std::back_inserter(kept),
+                       [&](const Span* span) { return span->process == most->first; });
+  return kept;
+}
+
+// The time of an executed batch behind its last forward pass.
+TimeNs TimeBehindForwards(const Lane& lane) {
+  TimeNs time = 0;
+  std::size_t next = 0;
+  for (const Span* step : lane.steps) {
+    TimeNs last = -1;
+    for (; next < lane.forwards.size() && lane.forwards[next]->start < step->End(); ++next) {
+      const Span& forward = *lane.forwards[next];
+      if (forward.start >= step->start && forward.End() <= step->End())
+        last = std::max(last, forward.End());
+    }
+    if (last >= 0) time += step->End() - last;
+  }
+  return time;
+}
+
+Intervals ActiveTimes(const ServerPart& server, const Lane& lane, Interval window) {
+  std::vector<Interval> times;
+  for (const Request& request : server.requests) {
+    if (request.start < 0 || request.dur <= 0) continue;
+    if (lane.dp_rank >= 0 && request.dp_rank >= 0 && request.dp_rank != lane.dp_rank) continue;
+    times.push_back({request.start, request.start + request.dur});
+  }
+  const Intervals whole = {window};
+  return times.empty() ? whole : Intersection(Union(std::move(times)), whole);
+}
+
+void Account(const ServerPart& server, Lane& lane) {
+  for (const Span* span : lane.schedules) lane.schedule_time += span->dur;
+  for (const Span* span : lane.steps) lane.step_time += span->dur;
+  const Intervals ran = CoveredBy(lane.steps), scheduled = CoveredBy(lane.schedules);
+  const Intervals all = Union(ran, scheduled);
+  if (ran.empty()) return;
+  const Interval window{all.front().begin, all.back().end};
+  lane.active = ActiveTimes(server, lane, window);
+  lane.active_time = Length(lane.active);
+  lane.ran = Length(Intersection(ran, lane.active));
+  const Intervals exposed = Intersection(Difference(scheduled, ran), lane.active);
+  lane.scheduled = Length(exposed);
+  const Intervals sampled = CoveredBy(lane.samples);
+  lane.sampled = Length(Intersection(Difference(sampled, all), lane.active));
+  lane.idle = lane.active_time - lane.ran - lane.scheduled - lane.sampled;
+  lane.sample_time = sampled.empty() ? TimeBehindForwards(lane) : Length(sampled);
+  for (const Span* span : lane.schedules) {
+    if (2 * LengthWithin(ran, {span->start, span->End()}) >= span->dur) ++lane.hidden_schedules;
+  }
+}
+
+std::vector<Lane> LanesOf(const ServerPart& server, std::size_t instance) {
+  std::set<int> ranks;
+  std::map<int, int> rank_of_process;
+  for (const Span& span : server.spans) {
+    if (span.dp_rank < 0) continue;
+    ranks.insert(span.dp_rank);
+    rank_of_process.try_emplace(span.process, span.dp_rank);
+  }
+  if (ranks.empty()) ranks.insert(-1);
+  std::map<int, Lane> lanes;
+  std::map<int, std::vector<const Span*>> runners;
+  for (const int rank : ranks)
+    lanes[rank] = {.instance = instance, .dp_rank = rank, .name = server.name};
+  for (const Span& span : server.spans) {
+    int rank = span.dp_rank;
+    if (rank < 0) {
+      // A span that says nothing is of the only rank, or of that of its process.
+      const auto known = rank_of_process.find(span.process);
+      if (ranks.size() == 1)
+        rank = *ranks.begin();
+      else if (known != rank_of_process.end())
+        rank = known->second;
+    }
+    const auto found = lanes.find(rank);
+    if (found == lanes.end()) continue;
+    Lane& lane = found->second;
+    if (span.kind == ServerSpan::kSchedule) lane.schedules.push_back(&span);
+    if (span.kind == ServerSpan::kExecute) lane.steps.push_back(&span);
+    if (span.kind == ServerSpan::kRunner) runners[rank].push_back(&span);
+    if (span.kind == ServerSpan::kForward) lane.forwards.push_back(&span);
+    if (span.kind == ServerSpan::kSample) lane.samples.push_back(&span);
+  }
+  std::vector<Lane> result;
+  for (auto& [rank, lane] : lanes) {
+    if (lane.steps.empty()) lane.steps = std::move(runners[rank]);
+    lane.steps = OfOneProcess(lane.steps);
+    lane.forwards = OfOneProcess(lane.forwards);
+    lane.samples = OfOneProcess(lane.samples);
+    // Without batches that run there are at least the forward passes.
+    if (lane.steps.empty()) lane.steps = std::exchange(lane.forwards, {});
+    Account(server, lane);
+    result.push_back(std::move(lane));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Lane> LanesOf(const Servers& servers) {
+  std::vector<Lane> lanes;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    for (Lane& lane : LanesOf(*servers[i], i)) lanes.push_back(std::move(lane));
+  }
+  return lanes;
+}
+
+Intervals WaitingTimes(const ServerPart& server) {
+  std::vector<Interval> times;
+  for (const Request& request : server.requests) {
+    if (request.start < 0 || request.queued <= 0) continue;
+    const TimeNs end =
+        request.scheduled > request.start ? request.scheduled : request.start + request.queued;
+    times.push_back({std::max(request.start, end - request.queued), end});
+  }
+  return Union(std::move(times));
+}
+
+}  // namespace mpa::recipes::serving_requests

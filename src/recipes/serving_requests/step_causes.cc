@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps batches from following each other: the scheduler, the sampler, prompts in between.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "findings.h"
+#include "mpa/base/language.h"
+#include "mpa/base/time.h"
+#include "mpa/measure/quantiles.h"
+#include "mpa/report/amount.h"
+
+namespace mpa::recipes::serving_requests {
+namespace {
+
+std::string Time(TimeNs time) { return AmountText(Quantity::kTime, time); }
+std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+// Lanes of which the same holds, added up.
+struct Together {
+  std::vector<const Lane*> lanes{};
+  TimeNs active = 0, ran = 0, scheduled = 0, sampled = 0, idle = 0;
+  TimeNs schedule_time = 0, step_time = 0, sample_time = 0;
+  std::size_t schedules = 0, hidden = 0, steps = 0;
+
+  void Add(const Lane& lane) {
+    lanes.push_back(&lane);
+    active += lane.active_time;
+    ran += lane.ran;
+    scheduled += lane.scheduled;
+    sampled += lane.sampled;
+    idle += lane.idle;
+    schedule_time += lane.schedule_time;
+    step_time += lane.step_time;
+    sample_time += lane.sample_time;
+    schedules += lane.schedules.size();
+    hidden += lane.hidden_schedules;
+    steps += lane.steps.size();
+  }
+  // The only one of several.
+  std::string Where(const Scene& scene) const {
+    return lanes.size() == 1 && scene.lanes.size() > 1 ? scene.WhereOf(*lanes.front())
+                                                       : std::string();
+  }
+};
+
+template <typename Holds>
+Together LanesThat(const Scene& scene, Holds holds) {
+  Together together;
+  for (const Lane& lane : scene.lanes) {
+    if (lane.steps.size() >= kLeastSteps && holds(lane)) together.Add(lane);
+  }
+  return together;
+}
+
+void FindScheduler(const Scene& scene, std::vector<Finding>& found) {
+  constexpr double kExposed = 0.15, kOfSteps = 0.3;
+  const Together slow = LanesThat(scene, [](const Lane& lane) {
+    return Ratio(lane.scheduled, lane.active_time) >= kExposed &&
+           Ratio(lane.schedule_time, lane.step_time) >= kOfSteps;
+  });
+  if (slow.lanes.empty()) return;
+  const double exposed = Ratio(slow.scheduled, slow.active);
+  found.push_back(
+      {.cause = Cause::kSchedulerSlow,
+       .where = slow.Where(scene),
+       .share = exposed * ShareBehindQueue(scene.All()),
+       .title = Say("the scheduler is slow"),
+       .evidence = Say("it puts a batch together in {}, which runs for {} (means); no batch runs"
+                       " meanwhile for {} of the time",
+                       Time(slow.schedule_time / static_cast<TimeNs>(slow.schedules)),
+                       Time(slow.step_time / static_cast<TimeNs>(slow.steps)), Percent(exposed)),
+       .mend = Say("schedule while a batch runs (asynchronous scheduling), give the scheduler's"
+                   " thread a core of its own, and fewer waiting requests to look through"),
+       .refuted_by = Say("batches run while the scheduler works")});
+}
+
+void FindSampler(const Scene& scene, std::vector<Finding>& found) {
+  constexpr double kOfSteps = 0.25;
+  const Together slow = LanesThat(
+      scene, [](const Lane& lane) { return Ratio(lane.sample_time, lane.step_time) >= kOfSteps; });
+  if (slow.lanes.empty()) return;
+  found.push_back(
+      {.cause = Cause::kSamplerSlow,
+       .where = slow.Where(scene),
+       .share = std::min(1.0, Ratio(slow.sample_time, slow.active)) * ShareBehindQueue(scene.All()),
+       .title = Say("the sampler is slow"),
+       .evidence = Say("choosing the next tokens takes {} of {} in a step (means)",
+                       Time(slow.sample_time / static_cast<TimeNs>(slow.steps)),
+                       Time(slow.step_time / static_cast<TimeNs>(slow.steps))),
+       .mend = Say("sample on the device without a wait for the host; leave out penalties and"
+                   " logprobs that nobody asks for"),
+       .refuted_by = Say("the time behind the forward pass is that of something else")});
+}
+
+// Decode steps with and without a prompt in the same batch.
+void FindPrefillInDecode(const Scene& scene, std::vector<Finding>& found) {
+  std::vector<TimeNs> alone, mixed;
+  std::vector<std::int64_t> tokens;
+  for (const Lane& lane : scene.lanes) {
+    for (const Span* step : lane.steps) {
+      if (step->decode_requests <= 0 || step->prefill_requests < 0) continue;
+      (step->prefill_requests == 0 ? alone : mixed).push_back(step->dur);
+      if (step->prefill_requests > 0 && step->prefill_tokens >= 0)
+        tokens.push_back(step->prefill_tokens);
+    }
+  }
+  constexpr std::size_t kFew = 5;
+  if (alone.size() < kLeastSteps || mixed.size() < kFew) return;
+  const TimeNs usual = Median(alone), longer = Median(mixed);
+  TimeNs extra = 0, whole = 0;
+  for (const TimeNs time : alone) whole += time;
+  for (const TimeNs time : mixed) {
+    whole += time;
+    extra += std::max<TimeNs>(0, time - usual);
+  }
+  constexpr double kLonger = 2, kExtra = 0.15;
+  const double share = Ratio(extra, whole);
+  if (static_cast<double>(longer) < kLonger * static_cast<double>(usual) || share < kExtra) return;
+  std::string evidence = Say(
+      "decode steps take {} alone and {} with a prompt among them (medians), which {} of {} have",
+      Time(usual), Time(longer), mixed.size(), mixed.size() + alone.size());
+  if (!tokens.empty()) evidence += Say("; {} tokens of prompts each", Median(tokens));
+  const Group& all = scene.All();
+  const TimeNs decoding = all.Sum(RequestTime::kEndToEnd) - all.Sum(RequestTime::kFirstToken);
+  found.push_back(
+      {.cause = Cause::kPrefillRidesAlong,
+       .share = share * std::clamp(Ratio(decoding, all.Sum(RequestTime::kEndToEnd)), 0.0, 1.0),
+       .title = Say("long prompts ride along with decoding"),
+       .evidence = std::move(evidence),
+       .mend = Say("read prompts in smaller pieces (chunked prefill, max_num_batched_tokens), batch"
+                   " requests of like length, or prefill on other instances"),
+       .refuted_by = Say("steps without a prompt are as long")});
+}
+
+}  // namespace
+
+void FindStepCauses(const Scene& scene, std::vector<Finding>& found) {
+  FindScheduler(scene, found);
+  FindSampler(scene, found);
+  FindPrefillInDecode(scene, found);
+}
+
+void FindGaps(const Scene& scene, std::vector<Finding>& found) {
+  constexpr double kIdle = 0.25, kExposed = 0.06, kHidden = 0.05;
+  const Together idle = LanesThat(
+      scene, [](const Lane& lane) { return Ratio(lane.idle, lane.active_time) >= kIdle; });
+  if (!idle.lanes.empty()) {
+    std::string evidence =
+        Say("while requests are there no batch runs for {} of the time, and neither scheduler nor"
+            " sampler works",
+            Percent(Ratio(idle.idle, idle.active)));
+    if (scene.has_device) {
+      TimeNs active = 0, busy = 0;
+      for (const Lane* lane : idle.lanes) {
+        active += lane->active_time;
+        for (const Interval& one : lane->active) busy += LengthWithin(scene.device_busy, one);
+      }
+      if (busy > 0)
+        evidence += Say("; the device is idle for {} of it", Percent(1 - Ratio(busy, active)));
+    }
+    found.push_back(
+        {.cause = Cause::kGapsBetweenSteps,
+         .where = idle.Where(scene),
+         .share = Ratio(idle.idle, idle.active) * ShareBehindQueue(scene.All()),
+         .title = Say("the server is far slower than its model"),
+         .evidence = std::move(evidence),
+         .mend = Say("find what the server does between two batches (record more spans, or profile"
+                     " its host); compare with the model run alone"),
+         .refuted_by = Say("no request was there in these times")});
+    return;
+  }
+  const Together turns = LanesThat(scene, [](const Lane& lane) {
+    return lane.schedules.size() >= kLeastSteps &&
+           Ratio(lane.scheduled, lane.active_time) >= kExposed &&
+           Ratio(lane.hidden_schedules, lane.schedules.size()) < kHidden;
+  });
+  if (turns.lanes.empty()) return;
+  found.push_back(
+      {.cause = Cause::kTakeTurns,
+       .where = turns.Where(scene),
+       .share = Ratio(turns.scheduled, turns.active) * ShareBehindQueue(scene.All()),
+       .title = Say("scheduling and execution take turns"),
+       .evidence =
+           Say("{} of {} batches were put together while another one ran; no batch runs for"
+               " {} of the time because of that",
+               turns.hidden, turns.schedules, Percent(Ratio(turns.scheduled, turns.active))),
+       .mend = Say("switch asynchronous scheduling on; if it is, look at why it has no effect"
+                   " (TASK_QUEUE_ENABLE=2, --async-scheduling, versions)"),
+       .refuted_by = Say("batches are put together while others run")});
+}
+
+}  // namespace mpa::recipes::serving_requests
