@@ -22,9 +22,11 @@ from synthetic_run import EPOCH
 TP, RANKS_OF_HOST = 2, 8
 NOISE = {"device": 0.01, "host": 0.05}
 HOST_NS, LATENCY_NS, BETWEEN_STEPS_NS = 250_000, 20_000, 50_000
-EVENT_NS = 10_000  # of the host, for making the stream that computes wait for a collective
+# Of the host: for the call that launches, and for making the stream that computes wait for a
+# collective
+LAUNCH_NS, EVENT_NS = 20_000, 10_000
 COMPUTE_STREAM = 2
-AWAIT = 1_000_000  # connections of calls that launch no work begin here
+AWAIT, CALL = 1_000_000, 2_000_000  # connections of calls that launch no work begin here
 BYTES_OF = {"tp": 4 << 20, "dp": 24 << 20}
 TRANSFER_NS = {"tp": 300_000, "dp": 1_800_000}
 # `group`: of a collective; `kernel`, `core` and `ns`: of another operator. One without either waits
@@ -53,15 +55,21 @@ CREATE TABLE ENUM_HCCL_TRANSPORT_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 CREATE TABLE ENUM_HCCL_LINK_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 CREATE TABLE ENUM_HCCL_DATA_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 INSERT INTO ENUM_HCCL_TRANSPORT_TYPE VALUES (0,'SDMA');
-INSERT INTO ENUM_HCCL_LINK_TYPE VALUES (1,'HCCS'),(65535,'INVALID_TYPE');
+INSERT INTO ENUM_HCCL_LINK_TYPE VALUES (1,'HCCS'),(0,'ON_CHIP'),(65535,'INVALID_TYPE');
 INSERT INTO ENUM_HCCL_DATA_TYPE VALUES (4,'FP32');
-INSERT INTO ENUM_API_TYPE VALUES (20000,'acl'),(50001,'op');"""
-# What one operator of one step did on one rank; `last`: when the last member of its group came.
-Done = namedtuple("Done", "operator step host issued host_end start end last")
+INSERT INTO ENUM_API_TYPE VALUES (10000,'node'),(20000,'acl'),(50001,'op'),(50003,'trace');"""
+# A table that only the profilers write which were asked for it.
+GC_SCHEMA = "CREATE TABLE GC_RECORD (startNs INTEGER,endNs INTEGER,globalTid INTEGER);"
+# What one operator of one step did on one rank; `last`: when the last member of its group came;
+# `free`: since when the host has had nothing else to do.
+Done = namedtuple("Done", "operator step free host issued host_end start end last")
 
 
 class Plants:
-    """`late`, `link`, `host`: (number, factor), where a link is that of the pair of a rank."""
+    """`late`, `link`, `host`: (number, factor), where a link is that of the pair of a rank. What
+    else can be planted is a method that a class of its own overrides. `blocks`: the host waits for
+    the device behind each launch."""
+    blocks = False
 
     def __init__(self, late=None, link=None, host=None):
         self.late, self.link, self.host = late, link, host
@@ -79,11 +87,32 @@ class Plants:
     def transfer(self, kind, members):
         return self._factor(self.link, members[0]) if kind == "tp" else 1
 
+    def operator(self, rank, step, operator):
+        """What the rank runs in its place; of the same kind."""
+        return operator
+
+    def pause_ns(self, rank, step, number):
+        """How long the host does something else before it comes to this operator of the program."""
+        return 0
+
+    def copy_ns(self, kind, number):
+        """How long each member of this collective copies its data before it sends them."""
+        return 0
+
+    def run_of_model(self, rank, step):
+        """In a server, which has no steps of the profiler: the name of a run of the model, and how
+        many operators of the step are in it."""
+        return None
+
+    def record(self, writer, number, done):
+        """Adds records beside those of the operator, which is the number-th one of its step."""
+
 
 class LargeJob:
-    def __init__(self, ranks, plants=Plants(), steps=3, layers=4):
+    def __init__(self, ranks, plants=Plants(), steps=3, layers=4, program=None):
         assert ranks % TP == 0, f"the number of ranks has to be a multiple of {TP}"
-        self.ranks, self.steps, self.program = ranks, steps, layers * LAYER + UPDATE
+        self.ranks, self.steps, self.plants = ranks, steps, plants
+        self.program = program or layers * LAYER + UPDATE
         self.groups = {"tp": [list(range(first, first + TP)) for first in range(0, ranks, TP)],
                        "dp": [list(range(first, ranks, TP)) for first in range(TP)]}
         self.done = [[] for _ in range(ranks)]
@@ -95,33 +124,41 @@ class LargeJob:
         host, device = [0] * self.ranks, [0] * self.ranks
         for step in range(self.steps):
             host = [time + BETWEEN_STEPS_NS for time in host]
-            for operator in self.program:
-                begins = list(host)
+            for number, operator in enumerate(self.program):
+                free = host
+                begins = [time + plants.pause_ns(rank, step, number)
+                          for rank, time in enumerate(host)]
+                host = list(begins)
+                own = [plants.operator(rank, step, operator) for rank in ranks]
                 for rank in ranks:
                     host[rank] += int(HOST_NS * plants.on_host(rank) *
                                       (1 + abs(noise[rank](0, NOISE["host"]))))
-                issued = [(before + time) // 2 for before, time in zip(begins, host)]
+                issued = [time - min(LAUNCH_NS, (time - before) // 2)
+                          for before, time in zip(begins, host)]
                 came = [max(device[rank], host[rank] + LATENCY_NS) for rank in ranks]
                 last = came
                 if operator.group:
-                    last = self._run_collective(operator.group, came, plants, device)
+                    copy = plants.copy_ns(operator.group, step * len(self.program) + number + 1)
+                    last = self._run_collective(operator.group, came, plants, device, copy)
                 elif operator.kernel:
                     for rank in ranks:
                         device[rank] = came[rank] + int(
-                            operator.ns * plants.device(rank) *
+                            own[rank].ns * plants.device(rank) *
                             (1 + noise[rank](0, NOISE["device"])))
                 else:
                     host = [max(times) for times in zip(host, device)]
                 for rank in ranks:
                     self.done[rank].append(
-                        Done(operator, step, begins[rank], issued[rank], host[rank], came[rank],
-                             device[rank], last[rank]))
+                        Done(own[rank], step, free[rank], begins[rank], issued[rank], host[rank],
+                             came[rank], device[rank], last[rank]))
+                if plants.blocks:
+                    host = [max(times) for times in zip(host, device)]
         self.ends = host
 
-    def _run_collective(self, kind, came, plants, device):
+    def _run_collective(self, kind, came, plants, device, copy):
         last = list(came)
         for members in self.groups[kind]:
-            all_here = max(came[rank] for rank in members)
+            all_here = max(came[rank] for rank in members) + copy
             end = all_here + int(TRANSFER_NS[kind] * plants.transfer(kind, members))
             for rank in members:
                 last[rank], device[rank] = all_here, end
@@ -153,19 +190,23 @@ class RankWriter:
         for number, done in enumerate(self.job.done[self.rank], 1):
             steps.setdefault(done.step, []).append(done)
             self._add_host(number, done)
+            if self.job.plants.blocks and done.end > done.host_end:
+                self.add_call("aclrtSynchronizeStream", done.host_end, done.end)
             if done.operator.group:
                 self._add_collective(number, done)
             elif done.operator.kernel:
                 self._add_kernel(number, done)
+            self.job.plants.record(self, (number - 1) % len(self.job.program), done)
         for step, own in steps.items():
-            self._add("STEP_TIME", step, EPOCH + own[0].host, EPOCH + own[-1].host_end)
+            self._add_step(step, own)
         self._add_job()
         for value, number in self.strings.items():
             self._add("STRING_IDS", number, value)
         tables = "".join(f"CREATE TABLE {name} ({columns});" for name, columns in
                          (line.split(" ", 1) for line in SCHEMA))
-        fill(output / f"ascend_pytorch_profiler_{self.rank}.db", tables + MORE_SCHEMA + ENUMS,
-             self.rows)
+        asked = GC_SCHEMA if "GC_RECORD" in self.rows else ""
+        fill(output / f"ascend_pytorch_profiler_{self.rank}.db",
+             tables + MORE_SCHEMA + ENUMS + asked, self.rows)
         fill(output / "analysis.db", LINKS_SCHEMA, self.links)
 
     def _text(self, value):
@@ -176,6 +217,43 @@ class RankWriter:
 
     def _add_link(self, table, *values):
         self.links.setdefault(table, []).append(values)
+
+    def _add_step(self, step, own):
+        run = self.job.plants.run_of_model(self.rank, step)
+        if run:
+            self.add_operator(run[0], own[0].host, own[run[1] - 1].host_end)
+        else:
+            self._add("STEP_TIME", step, EPOCH + own[0].host, EPOCH + own[-1].host_end)
+
+    def add_operator(self, name, start, end, connection=None, thread=MAIN, kind=50001, stack=()):
+        """`stack`: lines of the program, the innermost first."""
+        chain = len(self.rows.get("PYTORCH_API", ())) if stack else None
+        for depth, line in enumerate(stack):
+            self._add("PYTORCH_CALLCHAINS", chain, self._text(line), depth)
+        self._add("PYTORCH_API", str(EPOCH + start), str(EPOCH + end), PID << 32 | thread,
+                  connection, self._text(name), -1, None, None, None, chain, kind)
+
+    def add_python(self, name, start, end, thread=MAIN):
+        self.add_operator(name, start, end, thread=thread, kind=50003)
+
+    def add_call(self, name, start, end):
+        """A call of the runtime that launches nothing."""
+        self._add_call(name, start, end, CALL + len(self.rows["CANN_API"]))
+
+    def add_collection(self, start, end):
+        self._add("GC_RECORD", EPOCH + start, EPOCH + end, PID << 32 | MAIN)
+
+    def add_memory(self, time, allocated, reserved):
+        """What the allocator of the framework holds at a time, in bytes."""
+        self._add("MEMORY_RECORD", self._text("PTA"), EPOCH + time, allocated, reserved, allocated,
+                  0, 0)
+
+    def add_allocation(self, name, size, start, end):
+        """`end` None: it is never released."""
+        end = None if end is None else EPOCH + end
+        length = None if end is None else end - EPOCH - start
+        self._add("OP_MEMORY", self._text(name), size, EPOCH + start, end, end, length, length, 0,
+                  0)
 
     def _add_job(self):
         job, rank = self.job, self.rank
@@ -196,8 +274,7 @@ class RankWriter:
         thread, operator = PID << 32 | MAIN, done.operator
         start, end = EPOCH + done.host, EPOCH + done.host_end
         launches = operator.kernel or operator.group
-        self._add("PYTORCH_API", str(start), str(end), thread, number if launches else None,
-                  self._text(operator.name), -1, None, None, None, None, 50001)
+        self.add_operator(operator.name, done.host, done.host_end, number if launches else None)
         if not launches:
             return self._add_call("aclrtSynchronizeStream", done.issued, done.host_end,
                                   AWAIT + number)
@@ -212,7 +289,8 @@ class RankWriter:
                       thread, thread, self._text("Module"), NO_MODEL)
 
     def _add_call(self, name, start, end, connection):
-        self._add("CANN_API", EPOCH + start, EPOCH + end, 20000, PID << 32 | MAIN, connection,
+        level = 10000 if name == "launch" else 20000
+        self._add("CANN_API", EPOCH + start, EPOCH + end, level, PID << 32 | MAIN, connection,
                   self._text(name))
 
     def _add_task(self, kind, start, end, connection, stream):
@@ -241,9 +319,11 @@ class RankWriter:
         self._add("COMMUNICATION_OP", text(name), EPOCH + done.start, EPOCH + done.end, number,
                   text(group), number, 0, 0, 4, text("RING"), size // 4, text("hcom_allReduce_"))
         peer = (own + 1) % len(members)
+        copied = done.start + self.job.plants.copy_ns(kind, number)
         for task, start, end, to, link, of in (
-                ("Notify_Wait", done.start, done.last, NO_MODEL, 65535, 0),
-                ("Memcpy", done.last, done.end, peer, 1, size)):
+                *([("Memcpy", done.start, copied, own, 0, size)] if copied > done.start else []),
+                ("Notify_Wait", copied, max(done.last, copied), NO_MODEL, 65535, 0),
+                ("Memcpy", max(done.last, copied), done.end, peer, 1, size)):
             row = self._add_task("SDMA" if of else "Notify Wait", start, end, number,
                                  COMPUTE_STREAM + 1)
             self._add("COMMUNICATION_TASK_INFO", text(name), row, text(task), 0, text(group), row,

@@ -44,6 +44,10 @@ Verdict CannotRun(std::string reason, std::string setting) {
 
 Verdict JudgeReadable(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kServer) return CannotRun(kServerProblem, "");
+  if (facts.problem.empty() && facts.kind == CaptureKind::kSnapshot) {
+    return CannotRun("a memory snapshot alone has neither operators nor kernels",
+                     "give the capture of the profiler");
+  }
   if (facts.problem.empty()) return {};
   return CannotRun(facts.problem, facts.kind == CaptureKind::kNpuDb ? kCopyAgain : "");
 }

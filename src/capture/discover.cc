@@ -83,7 +83,8 @@ void AddServer(const fs::path& path, const OpenOptions& options, Discovery& foun
 bool IsCapture(const fs::path& path) {
   if (IsDirectory(path)) return LooksLikeCapture(path);
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && (IsProfilerDb(path) || IsLooseKinetoTrace(path));
+  return fs::is_regular_file(path, ignored) &&
+         (IsProfilerDb(path) || IsLooseKinetoTrace(path) || IsMemorySnapshot(path));
 }
 
 // The captures below the directory `top`.
@@ -199,6 +200,7 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   }
   RankInput& rank = scanned.rank;
   if (!options.force) CheckFiles(rank);
+  AddHostWaitFilesBeside({&rank, 1});
   // What a trace of torch.profiler says of its rank may be at its end, and nobody asks for it here.
   if (!IsKineto(rank.kind)) NameRanks({&rank, 1});
   if (!rank.info_problem.empty()) {
@@ -257,6 +259,8 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
   } else {
     DiscoverIn(resolved, options, found);
   }
+  AddHostWaitFilesBeside(found.ranks);
+  JoinMemorySnapshots(found.ranks);
   return found;
 }
 

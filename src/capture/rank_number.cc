@@ -85,7 +85,8 @@ void AskDatabase(const CaptureFile& file, Claims& claims, Claims& of_groups) {
 
 constexpr std::string_view kDigits = "0123456789";
 
-// "rank3", "rank_3" or "rank-3" as a word of a name; empty unless there is exactly one.
+}  // namespace
+
 // A number within a smaller group, "tp_rank3", is another one.
 std::optional<std::int64_t> RankInName(std::string_view any_case) {
   constexpr std::string_view kWord = "rank", kBetween = "-_. ";
@@ -111,6 +112,8 @@ std::optional<std::int64_t> RankInName(std::string_view any_case) {
   }
   return ranks.size() == 1 ? std::optional(*ranks.begin()) : std::nullopt;
 }
+
+namespace {
 
 // The name of the file that was given, of the folder, and of a folder around it that is called
 // after nothing but a rank.

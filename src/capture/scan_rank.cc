@@ -39,7 +39,7 @@ struct NamedKind {
   std::string_view name;
   FileKind kind;
 };
-constexpr std::array<NamedKind, 9> kOutputFiles = {{
+constexpr std::array<NamedKind, 10> kOutputFiles = {{
     {"trace_view.json", FileKind::kTraceView},
     {"kernel_details.csv", FileKind::kKernelDetails},
     {"operator_memory.csv", FileKind::kOperatorMemory},
@@ -49,6 +49,7 @@ constexpr std::array<NamedKind, 9> kOutputFiles = {{
     {"communication.json", FileKind::kCommunication},
     {"communication_matrix.json", FileKind::kCommMatrix},
     {"step_trace_time.csv", FileKind::kStepTraceTime},
+    {"npu_module_mem.csv", FileKind::kHardwareTable},
 }};
 
 // profiler_info.json or profiler_info_<digits>.json.
@@ -106,9 +107,13 @@ void AddDeviceInfos(RankInput& rank) {
 // Files of PyTorch that are not profiles; null for others.
 const char* ProblemOfKind(const fs::path& path) {
   const std::string name = path.filename().string();
+  if (IsLockTrace(path) || IsSystemCallTable(path)) {
+    return "calls or locks of a process, which are read beside a capture of it; give the capture"
+           " that they lie beside or in";
+  }
   if (name.ends_with(".pickle") || name.ends_with(".pkl")) {
-    return "a memory snapshot of PyTorch, which is not read; open it at pytorch.org/memory_viz,"
-           " and give a trace or a capture directory";
+    return "not a memory snapshot of PyTorch; give a pickle that _dump_snapshot() of torch or"
+           " torch_npu wrote, a trace or a capture directory";
   }
   if (!name.ends_with(".json")) return nullptr;
   constexpr std::size_t kBeginning = 4096;
@@ -147,11 +152,15 @@ std::string AddTrace(RankInput& rank, const fs::path& path) {
   return "";
 }
 
+// Rates of a cache belong to kernels of another table, counters are of work that others tell.
+bool TellsAlone(FileKind kind) {
+  return kind != FileKind::kL2Cache && kind != FileKind::kHardwareTable;
+}
+
 // Of a table that was given without its capture.
 std::optional<FileKind> KindOfTable(const std::string& name) {
   for (const NamedKind& named : kOutputFiles) {
-    // Rates of a cache belong to kernels of another table.
-    const bool tells_alone = named.kind != FileKind::kTraceView && named.kind != FileKind::kL2Cache;
+    const bool tells_alone = named.kind != FileKind::kTraceView && TellsAlone(named.kind);
     if (named.name == name && tells_alone) return named.kind;
   }
   return KindOfMsprofTable(name);
@@ -165,6 +174,13 @@ ScannedRank ScanFile(const fs::path& path) {
     rank.kind = CaptureKind::kNpuText;
     CheckReadable(path);
     AddFile(rank, *table, path);
+    return {std::move(rank), ""};
+  }
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored) && HoldsMemorySnapshot(path)) {
+    rank.kind = CaptureKind::kSnapshot;
+    CheckReadable(path);
+    AddFile(rank, FileKind::kMemorySnapshot, path);
     return {std::move(rank), ""};
   }
   if (const char* problem = ProblemOfKind(path))
@@ -234,7 +250,7 @@ bool AddTablesAlone(RankInput& rank, const fs::path& output) {
     if (!has_sums && IsThere(output / name)) AddFile(rank, FileKind::kAnalysisDb, output / name);
   }
   const bool any_tells_alone = std::ranges::any_of(
-      rank.files, [](const CaptureFile& file) { return file.kind != FileKind::kL2Cache; });
+      rank.files, [](const CaptureFile& file) { return TellsAlone(file.kind); });
   if (!any_tells_alone) return false;
   rank.kind = CaptureKind::kNpuText;
   return true;
@@ -384,6 +400,9 @@ ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }
+  if (scanned.problem.empty()) AddHostWaitFiles(scanned.rank);
+  if (scanned.problem.empty()) AddSchedulerTraces(scanned.rank);
+  if (scanned.problem.empty() && IsDirectory(path)) AddMemorySnapshots(scanned.rank);
   return scanned;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,6 +103,30 @@ TraceLook LookAtTrace(const std::filesystem::path& path);
 /// Adds the traces of graph captures to a rank: those that were named, else those in the directory
 /// kGraphCaptures beside its trace.
 void AddGraphCaptures(RankInput& rank, const std::filesystem::path& named);
+
+/// True for a table of MSOSRT, "msosrt_trace_4711_python3.csv"; for a log of gil_tracer, or what it
+/// makes of one, "GIL_4711_rank_0.json".
+bool IsSystemCallTable(const std::filesystem::path& path);
+bool IsLockTrace(const std::filesystem::path& path);
+
+/// Adds those that are in the capture.
+void AddHostWaitFiles(RankInput& rank);
+/// Adds those beside captures that are of a process which the name of the capture names.
+void AddHostWaitFilesBeside(std::span<RankInput> ranks);
+/// Adds the traces of the operating system's scheduler that lie in the capture or beside it.
+void AddSchedulerTraces(RankInput& rank);
+/// True for a pickle that begins as a memory snapshot. Throws Error (kInput).
+bool HoldsMemorySnapshot(const std::filesystem::path& path);
+/// The same of a file among others, by its name first.
+bool IsMemorySnapshot(const std::filesystem::path& path);
+/// Adds the snapshots in the directory of a capture.
+void AddMemorySnapshots(RankInput& rank);
+/// Where there are captures, each snapshot beside them becomes a file of its own one, or is left
+/// out.
+void JoinMemorySnapshots(std::vector<RankInput>& ranks);
+
+/// "rank3", "rank_3" or "rank-3" as a word of a name; empty unless there is exactly one.
+std::optional<std::int64_t> RankInName(std::string_view name);
 
 /// Throws Error (kInput) when graph captures were named that are not there.
 void CheckGraphCapture(const OpenOptions& options);

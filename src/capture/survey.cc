@@ -80,6 +80,14 @@ void WarnOfSources(const RankInput& input, RankFacts& facts) {
   }
 }
 
+// A snapshot alone has memory, and nothing else.
+void SurveySnapshot(RankFacts& facts) {
+  facts.framework = "PyTorch";
+  for (const RecordedContent& content : kRecordedContents)
+    facts.recorded.*content.state = Recorded::kNo;
+  facts.recorded.memory = facts.recorded.op_memory = Recorded::kYes;
+}
+
 // Files behind links that are not followed count as absent, apart from a warning.
 void LeaveOutLinks(RankInput& input, RankFacts& facts) {
   for (const CaptureFile& file : input.files) {
@@ -100,7 +108,10 @@ RankFacts SurveyRank(RankInput input) {
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
-  if (IsKineto(facts.kind)) {
+  facts.snapshots = input.Find(FileKind::kMemorySnapshot) != nullptr;
+  if (facts.kind == CaptureKind::kSnapshot) {
+    SurveySnapshot(facts);
+  } else if (IsKineto(facts.kind)) {
     SurveyKineto(input, facts);
   } else {
     SurveySettings(input, facts);

@@ -211,7 +211,12 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
   const std::vector<ChangeNode> changed = CategoriesOf(whole);
   const bool same =
       std::ranges::all_of(changed, [](const ChangeNode& node) { return node.Change() == 0; });
-  if (base.e2e == comparison.e2e && same) return {Say("end to end: no change")};
+  std::string growth = MemoryGrowthLine(input);
+  if (base.e2e == comparison.e2e && same) {
+    std::vector<std::string> lines = {Say("end to end: no change")};
+    if (!growth.empty()) lines.push_back(std::move(growth));
+    return lines;
+  }
   report.drawings.push_back(ChangeChart(whole));
   const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   std::vector<std::string> lines;
@@ -228,8 +233,7 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
     add(Translated(whole.name), whole.base, whole.comparison);
   }
   if (!long_step.empty()) lines.push_back(std::move(long_step));
-  if (std::string growth = MemoryGrowthLine(input); !growth.empty())
-    lines.push_back(std::move(growth));
+  if (!growth.empty()) lines.push_back(std::move(growth));
   constexpr std::size_t kIndent = 2;
   const std::size_t width = input.options().screen_width - kIndent;
   for (const std::string& line : ChangeLines(SummariseChange(whole, scale), scale, width)) {

@@ -33,7 +33,6 @@ constexpr MetricInfo kDifferentValues{"different_values", "count", "{} different
     kStepsCaptured{"steps_captured", "count", "steps captured: {}"},
     kStartUp{"start_up", "share", "start of the program: {}"},
     kRetriesPerStep{"retries_per_step", "count", "{} retries a step"},
-    kPeakReserved{"peak_reserved", "bytes", "at most {} reserved"},
     kReservedOfAllocated{"reserved_of_allocated", "ratio", "{} times what tensors take"},
     kBytesBeside{"written_beside", "bytes", "{} a step written beside the inputs"},
     kCausesNotJudged{"causes_not_judged", "count", "causes not judged: {}"};

@@ -245,6 +245,7 @@ class FindingCoverage {
             .operations = HasOperations(),
             .transfers = HasTransfers(),
             .calls = HasCalls(),
+            .threads = Any([](const RankDiagnosis& part) { return part.scheduler.recorded; }),
             .compares = ComparesRanks(),
             .steps = static_cast<double>(job_.CountedSteps()),
             .ranks = job_.ranks.size(),
@@ -256,7 +257,9 @@ class FindingCoverage {
             .runs_graphs = Any([](const RankDiagnosis& part) {
               return std::ranges::any_of(part.graph.nodes,
                                          [](const GraphNode& node) { return node.graph >= 0; });
-            })};
+            }),
+            .system_calls = Any([](const RankDiagnosis& part) { return part.knows_system_calls; }),
+            .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; })};
   }
 
   template <typename Is>

@@ -226,7 +226,7 @@ Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Threshold
   const std::string_view hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
                                                                           : "activities=[CPU, NPU]";
   for (const FindingType* finding : Catalogue()) {
-    if (finding->area != Area::kCapture)
+    if (finding->area != Area::kCapture && !IsOfScheduler(*finding))
       diagnosis.not_judged.push_back({finding, {needs}, {hint}, {}});
   }
   return diagnosis;
@@ -252,6 +252,7 @@ std::vector<Finding> FindCandidates(const Job& job, OpenFusions& fusions) {
     candidates.insert(candidates.end(), std::make_move_iterator(search.candidates.begin()),
                       std::make_move_iterator(search.candidates.end()));
   }
+  LeaveToScheduler(candidates);
   return candidates;
 }
 
@@ -399,7 +400,8 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
     diagnosis.lateness = job.operations.lateness;
   } else {
     diagnosis.replayed = {RanksAt(common.ranks, choice.whole), choice.stand_out, choice.left_out};
-    diagnosis.lateness = std::exchange(operations, {}).lateness;  // of many ranks it takes much room
+    diagnosis.lateness =
+        std::exchange(operations, {}).lateness;  // of many ranks it takes much room
   }
   diagnosis.ranks_left_out = common.left_out;
   for (const DiagnosedRank& rank : ranks) {

@@ -8,6 +8,7 @@
 #include "diagnose.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/finding_search.h"
+#include "mpa/diagnosis/causes/system_calls.h"
 #include "mpa/diagnosis/causes/variables.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/advice.h"
@@ -60,6 +61,7 @@ void AddFacts(const Job& job, Finding& found) {
   facts.waiting_for_workers = found.facts.waiting_for_workers;
   facts.casts_inputs = found.facts.casts_inputs;
   facts.writes_beside = found.facts.writes_beside;
+  if (found.Is(kHostSystemCall)) NoteSystemCalls(found.evidence, facts);
   facts.logs = found.Is(kHostPython) && MostlyLogs(found);
   if (found.absent) {
     const std::vector<RankState> states = found.absent->Of(found.ranks);

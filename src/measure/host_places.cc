@@ -39,11 +39,15 @@ bool IsOfPython(std::string_view frame) {
                              [&](std::string_view module) { return frame.starts_with(module); });
 }
 
+}  // namespace
+
 bool IsOfLibrary(std::string_view frame) {
   return frame.starts_with("<") || frame.starts_with("torch/") || IsOfPython(frame) ||
          ContainsAny(frame,
                      {"/torch/", "torch_npu/", "site-packages/", "dist-packages/", "lib/python"});
 }
+
+namespace {
 
 // A line of the program itself, and of a library.
 struct Lines {
@@ -87,6 +91,10 @@ StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) 
       return trace.queued_work.name[at];
     case PieceTable::kMstx:
       return trace.mstx.message[at];
+    case PieceTable::kSystemCalls:
+      return trace.system_calls.name[at];
+    case PieceTable::kLockUses:
+      return trace.lock_uses.lock[at];
     default:
       return StringId::kEmpty;
   }
@@ -98,7 +106,10 @@ std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t ro
 }
 
 CallSites::CallSites(const RankTrace& trace, const HostClock& clock)
-    : trace_(trace), offset_(clock.offset), frames_(SpansOf(trace.python_calls)) {
+    : trace_(trace),
+      offset_(clock.offset),
+      threads_(trace.tracks),
+      frames_(SpansOf(trace.python_calls)) {
   const auto& stacks = trace.host_ops.stack;
   const bool has_any =
       std::ranges::any_of(stacks, [&](StringId stack) { return HasStack(trace, stack); });
@@ -119,6 +130,10 @@ std::int32_t CallSites::TrackOf(const Piece& piece) const {
       return trace_.host_calls.track[row];
     case PieceTable::kQueuedWork:
       return trace_.queued_work.queued_track[row];
+    case PieceTable::kSystemCalls:
+      return threads_.TrackOf(trace_.system_calls.process[row], trace_.system_calls.thread[row]);
+    case PieceTable::kLockUses:
+      return threads_.TrackOf(trace_.lock_uses.process[row], trace_.lock_uses.thread[row]);
     default:
       return -1;
   }

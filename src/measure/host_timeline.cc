@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mpa/measure/graph_replays.h"
+#include "mpa/measure/host_waits.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/launch_chain.h"
 #include "mpa/measure/nesting.h"
@@ -32,7 +33,9 @@ class RowNumbers {
                  {PieceTable::kQueuedWork, trace.queued_work.Size()},
                  {PieceTable::kHostCalls, trace.host_calls.Size()},
                  {PieceTable::kHostOps, trace.host_ops.Size()},
-                 {PieceTable::kMstx, trace.mstx.Size()}}} {}
+                 {PieceTable::kMstx, trace.mstx.Size()},
+                 {PieceTable::kSystemCalls, trace.system_calls.Size()},
+                 {PieceTable::kLockUses, trace.lock_uses.Size()}}} {}
 
   std::uint32_t Of(PieceTable table, std::size_t row) const {
     std::size_t number = row;
@@ -53,7 +56,7 @@ class RowNumbers {
   }
 
  private:
-  std::array<std::pair<PieceTable, std::size_t>, 5> blocks_;
+  std::array<std::pair<PieceTable, std::size_t>, 7> blocks_;
 };
 
 class TimelineBuilder {
@@ -76,6 +79,7 @@ class TimelineBuilder {
     std::ranges::stable_sort(blocking_, {}, &BlockingCall::end);
     AddHostOps();
     AddMarks();
+    AddWaits();
     return std::move(threads_);
   }
 
@@ -169,10 +173,10 @@ class TimelineBuilder {
 
   // Calls of the legacy path take long before their first launch when they look up their operator
   // for the first time. Quick ones are at most five times as long as the quickest; their median is
-  // the measure.
+  // the measure. Where even the quickest takes as long as no look-up does, all of them compile.
   void AddColdLookUps(const std::vector<std::size_t>& calls, std::vector<std::size_t>& launches) {
     if (calls.empty()) return;
-    constexpr TimeNs kFactor = 5;
+    constexpr TimeNs kFactor = 5, kSlowestLookUp = 1'000'000;
     const HostCalls& rows = trace_.host_calls;
     const auto place = [&](std::size_t row) { return std::pair{rows.track[row], rows.start[row]}; };
     std::ranges::stable_sort(launches,
@@ -189,14 +193,23 @@ class TimelineBuilder {
     }
     std::vector<TimeNs> quick = before_launch;
     std::ranges::sort(quick);
+    if (quick.front() >= kSlowestLookUp) {
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        AddUpToLaunch(calls[i], before_launch[i], TimeCategory::kCompile);
+      return;
+    }
     quick.erase(std::upper_bound(quick.begin(), quick.end(), kFactor * quick.front()), quick.end());
     const TimeNs usual = Median(std::move(quick));
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (before_launch[i] <= kFactor * usual) continue;
-      const TimeNs start = rows.start[calls[i]];
-      Add(rows.track[calls[i]], start, start + before_launch[i], TimeCategory::kAclOp,
-          PieceTable::kHostCalls, calls[i]);
+      AddUpToLaunch(calls[i], before_launch[i], TimeCategory::kAclOp);
     }
+  }
+
+  void AddUpToLaunch(std::size_t call, TimeNs time, TimeCategory category) {
+    const HostCalls& rows = trace_.host_calls;
+    const TimeNs start = rows.start[call];
+    Add(rows.track[call], start, start + time, category, PieceTable::kHostCalls, call);
   }
 
   // True for operators that hold a blocking call.
@@ -241,6 +254,15 @@ class TimelineBuilder {
       if (category == TimeCategory::kPython) continue;
       Add(marks.track[i], marks.start[i], marks.start[i] + marks.dur[i], category,
           PieceTable::kMstx, i);
+    }
+  }
+
+  // What an operator or a call of the runtime explains comes before them: a synchronisation waits
+  // in calls of the operating system.
+  void AddWaits() {
+    for (const HostWait& wait : FindHostWaits(trace_)) {
+      Add(wait.track, wait.begin, wait.end, wait.category, wait.table,
+          static_cast<std::size_t>(wait.row));
     }
   }
 

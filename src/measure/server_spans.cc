@@ -14,18 +14,12 @@ ServerSpan KindOfSpan(std::string_view name) {
   };
   // Of MindIE, vLLM and SGLang, in this order where they differ.
   constexpr Named kNames[] = {
-      {"BatchSchedule", ServerSpan::kSchedule},
-      {"batchFrameworkProcessing", ServerSpan::kSchedule},
-      {"modelExec", ServerSpan::kExecute},
-      {"Execute", ServerSpan::kExecute},
-      {"modelRunnerExec", ServerSpan::kRunner},
-      {"forward", ServerSpan::kForward},
-      {"sample", ServerSpan::kSample},
-      {"computing_logits", ServerSpan::kSample},
-      {"preprocess", ServerSpan::kPrepare},
-      {"specDecoding", ServerSpan::kGuess},
-      {"tokenize", ServerSpan::kTokenize},
-      {"encode", ServerSpan::kTokenize},
+      {"BatchSchedule", ServerSpan::kSchedule}, {"batchFrameworkProcessing", ServerSpan::kSchedule},
+      {"modelExec", ServerSpan::kExecute},      {"Execute", ServerSpan::kExecute},
+      {"modelRunnerExec", ServerSpan::kRunner}, {"forward", ServerSpan::kForward},
+      {"sample", ServerSpan::kSample},          {"computing_logits", ServerSpan::kSample},
+      {"preprocess", ServerSpan::kPrepare},     {"specDecoding", ServerSpan::kGuess},
+      {"tokenize", ServerSpan::kTokenize},      {"encode", ServerSpan::kTokenize},
       {"detokenize", ServerSpan::kDetokenize},
   };
   const auto found = std::ranges::find(kNames, name, &Named::name);

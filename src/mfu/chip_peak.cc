@@ -101,9 +101,14 @@ ChipLimits LimitsOf(std::string_view chip) {
   // cache_bytes: a working value, from which on tensors were seen to stream. The cache is larger:
   // l2_size of platform_config/Ascend910B2.ini (CANN) is 192 MiB. What a cached tensor reaches
   // beyond memory_gbs does not count.
+  // memory_bytes: that of the smallest variant, the cards of 32 GB of Atlas 800I A2.
   constexpr double kMebibyte = 1 << 20;
   if (chip.starts_with("Ascend910B"))
-    return {.card_gbs = 18, .port_gbs = 12.5, .memory_gbs = 1600, .cache_bytes = 32 * kMebibyte};
+    return {.card_gbs = 18,
+            .port_gbs = 12.5,
+            .memory_gbs = 1600,
+            .cache_bytes = 32 * kMebibyte,
+            .memory_bytes = 32 * 1024 * kMebibyte};
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/host_waits.h"
 #include "mpa/measure/serving_steps.h"
 #include "mpa/model/earlier_work.h"
 #include "mpa/model/launches.h"
@@ -30,13 +31,15 @@ const char* SourceName(const RankInput& input) {
   if (input.kind == CaptureKind::kNpuKineto) return "torch.profiler";
   if (input.kind == CaptureKind::kNpuRaw) return "raw";
   if (input.kind == CaptureKind::kServer) return "server";
+  if (input.kind == CaptureKind::kSnapshot) return "snapshot";
   const bool tables_alone =
       input.kind == CaptureKind::kNpuText && input.Find(FileKind::kTraceView) == nullptr;
   return tables_alone ? "tables" : "text";
 }
 
-void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& request,
-              LoadedRank& rank) {
+// `is_needed`: without the file there is nothing to show.
+void ReadFile(const Reader& reader, const CaptureFile& file, bool is_needed,
+              const ReadRequest& request, LoadedRank& rank) {
   Log(LogLevel::kDebug, "{}: read by the reader for {}", file.path.string(), reader.name);
   const std::vector<std::size_t> before = CountRows(rank.trace);
   try {
@@ -44,7 +47,7 @@ void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& 
     reader.read(file, request, rank.trace);
     LogInfo("{} -> {}", file.path.string(), AddedRows(before, rank.trace));
   } catch (const Error& error) {
-    if (IsMain(file.kind) || error.kind() == ErrorKind::kResource) throw;
+    if (is_needed || error.kind() == ErrorKind::kResource) throw;
     rank.notes.push_back(Say("{}; it is left out", error.what()));
     rank.partial = true;
   }
@@ -184,14 +187,24 @@ void RequireTimeline(const RankTrace& trace, const RecipeInfo& recipe, const Ran
   if (LacksTimeline(trace, recipe)) FailWithoutTrace(input, recipe.answers_from_kernels);
 }
 
+void RequireRecords(const RankInput& input, Tables needs) {
+  if (input.kind != CaptureKind::kSnapshot || Intersects(needs, Tables::kMemorySnapshot)) return;
+  Fail(ErrorKind::kInput,
+       "{}: a memory snapshot alone, which has neither operators nor kernels; -m memory_timeline"
+       " reads it, and for everything else give the capture of the profiler",
+       input.path.string());
+}
+
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
                     std::optional<std::int32_t> step) {
   ReadRequest request = asked;
   request.wanted = request.wanted | TablesOfGraphs(asked);
   if (step) request.wanted = request.wanted | kStepTables;
+  RequireRecords(input, asked.wanted);
   LoadedRank rank;
   rank.trace.source = SourceName(input);
   rank.trace.rank = input.rank;
+  rank.trace.capture_path = input.path.string();
   if (input.info) {
     rank.trace.profiler_level = input.info->level;
     KeepSwitches(*input.info, rank.trace.job);
@@ -199,7 +212,9 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   if (input.gpu) KeepSwitches(*input.gpu, rank.trace.job);
   rank.trace.minimal_profiling = input.info && input.info->Minimal();
   for (const CaptureFile& file : input.files) {
-    if (IsMain(file.kind)) AddProgressTotal(file.bytes);
+    const bool has_snapshot = file.kind == FileKind::kMemorySnapshot &&
+                              Intersects(request.wanted, Tables::kMemorySnapshot);
+    if (IsMain(file.kind) || has_snapshot) AddProgressTotal(file.bytes);
   }
   // The profiler's own sums are an answer without the trace.
   const bool has_sums = Intersects(request.wanted, Tables::kStepTimes);
@@ -216,7 +231,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   for (const Reader& reader : AllReaders()) {
     if (!Intersects(reader.fills, request.wanted)) continue;
     for (const CaptureFile& file : input.files) {
-      if (file.kind == reader.reads) ReadFile(reader, file, request, rank);
+      const bool is_needed = IsMain(file.kind) || input.kind == CaptureKind::kSnapshot;
+      if (file.kind == reader.reads) ReadFile(reader, file, is_needed, request, rank);
     }
   }
   LeaveOutBroken(rank.trace);
@@ -225,6 +241,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& asked,
   CheckGroups(WorldSize(input, rank.trace), rank.trace);
   LinkByTime(rank.trace);
   FindEarlierWork(rank.trace);
+  CheckHostWaits(rank.trace);
+  NameLockHolders(rank.trace);
   ExplainGraphs(input, asked, rank);
   CheckPromises(request.wanted, rank.trace);
   if (Intersects(request.wanted, Tables::kSteps)) UseServingSteps(rank.trace);
@@ -245,11 +263,12 @@ namespace {
 // Memory for each byte of a file, in tenths, as docs/performance.md measures it, with a margin: of
 // a trace 3.8 (a gzipped one holds 15 times its size), of a database 6.6, of raw data 11. Of traces
 // and databases only the columns that are needed are kept.
-constexpr std::int64_t kOfText = 5, kOfGzip = 75, kOfDatabase = 8, kOfRaw = 15;
+constexpr std::int64_t kOfText = 5, kOfGzip = 75, kOfDatabase = 8, kOfRaw = 15, kOfSnapshot = 35;
 
 std::int64_t TenthsOf(const CaptureFile& file) {
   if (file.kind == FileKind::kProfilerDb) return kOfDatabase;
   if (file.kind == FileKind::kRawCapture) return kOfRaw;
+  if (file.kind == FileKind::kMemorySnapshot) return kOfSnapshot;
   return file.path.extension() == ".gz" ? kOfGzip : kOfText;
 }
 

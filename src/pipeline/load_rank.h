@@ -33,6 +33,10 @@ bool LacksTimeline(const RankTrace& trace, const RecipeInfo& recipe);
 void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input);
 void RequireTimeline(const RankTrace& trace, const RecipeInfo& recipe, const RankInput& input);
 
+/// Throws Error (kInput) for what needs records of the profiler, where there is a memory snapshot
+/// alone.
+void RequireRecords(const RankInput& input, Tables needs);
+
 /// Reads the wanted tables of a rank, ties device work to its launches and keeps only `step` if
 /// one is given. A broken side file costs its table, not the rank; the trace or database itself
 /// must be readable, or Error is thrown.

@@ -53,7 +53,6 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     return mapped;
   }
   loaded.trace.capture = CaptureName(input.path);
-  loaded.trace.capture_path = input.path.string();
   std::error_code ignored;
   loaded.trace.capture_group =
       WayTo(std::filesystem::canonical(request.directory, ignored), input).string();
@@ -62,6 +61,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     RecipeArguments arguments = runs[i].arguments;
     if (request.step && cuts_steps) arguments.step = request.step;
     try {
+      RequireRecords(input, recipe.needs);
       RequireTimeline(loaded.trace, recipe, input);
       mapped[i].part =
           InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of readers. Plain calls: nothing for the linker to drop, and the order can be seen.
-// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read.
+// CacheUseCsv() adds to the kernels that KernelDetailsCsv() read, and SchedulerTrace() knows the
+// threads of the rank by what the others read.
 #include "mpa/readers/reader.h"
 
 namespace mpa {
@@ -16,24 +17,45 @@ Reader MemoryRecordCsv();
 Reader OperatorMemoryCsv();
 Reader OpStatisticCsv();
 Reader StepTraceTimeCsv();
+Reader ModuleMemoryCsv();
 Reader CommunicationJson();
 Reader CommunicationMatrixJson();
 Reader AnalysisDb();
 Reader ProfilerMetadataJson();
 Reader DeviceInfoJson();
 Reader RawCapture();
+Reader SystemCallsCsv();
+Reader LockTrace();
+Reader SchedulerTrace();
 Reader ServerTable();
+Reader MemorySnapshot();
 
 }  // namespace readers
 
 const std::vector<Reader>& AllReaders() {
   static const std::vector<Reader> all = {
-      readers::ProfilerDb(),       readers::TraceView(),         readers::KinetoTrace(),
-      readers::NpuKinetoTrace(),   readers::KernelDetailsCsv(),  readers::CacheUseCsv(),
-      readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(), readers::OpStatisticCsv(),
-      readers::StepTraceTimeCsv(), readers::CommunicationJson(), readers::CommunicationMatrixJson(),
-      readers::AnalysisDb(),       readers::RawCapture(),        readers::ProfilerMetadataJson(),
-      readers::DeviceInfoJson(),   readers::ServerTable(),
+      readers::ProfilerDb(),
+      readers::TraceView(),
+      readers::KinetoTrace(),
+      readers::NpuKinetoTrace(),
+      readers::KernelDetailsCsv(),
+      readers::CacheUseCsv(),
+      readers::MemoryRecordCsv(),
+      readers::OperatorMemoryCsv(),
+      readers::OpStatisticCsv(),
+      readers::StepTraceTimeCsv(),
+      readers::ModuleMemoryCsv(),
+      readers::CommunicationJson(),
+      readers::CommunicationMatrixJson(),
+      readers::AnalysisDb(),
+      readers::RawCapture(),
+      readers::ProfilerMetadataJson(),
+      readers::DeviceInfoJson(),
+      readers::SystemCallsCsv(),
+      readers::LockTrace(),
+      readers::SchedulerTrace(),
+      readers::ServerTable(),
+      readers::MemorySnapshot(),
   };
   return all;
 }

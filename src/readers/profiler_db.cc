@@ -300,7 +300,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kScheduleKernels, ReadScheduleKernels);
   read(Tables::kListedKernels, ReadListedKernels);
   read(Tables::kMstx, ReadMstxEvents);
-  read(Tables::kChips | Tables::kCoreClocks, ReadDeviceId);
+  read(Tables::kChips | Tables::kCoreClocks | Tables::kCounters, ReadDeviceId);
   read(Tables::kCoreClocks, ReadCoreClocks);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
@@ -313,6 +313,8 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kHostCalls, ReadHostCalls);
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
+  read(Tables::kSystemCalls, ReadSystemCalls);
+  read(Tables::kCounters, ReadHardwareCounters);
   read(Tables::kJobInfo, ReadJobInfo);
   CheckPromisesOfTables(input);
   AddProgress(file.bytes);
@@ -328,7 +330,8 @@ Reader ProfilerDb() {
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
-              Tables::kGarbageCollections | Tables::kJobInfo | Tables::kListedKernels,
+              Tables::kGarbageCollections | Tables::kJobInfo | Tables::kListedKernels |
+              Tables::kSystemCalls | Tables::kCounters,
           ReadProfilerDb};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime's records in a profiler database: calls, device work, garbage collections, the time
-// of the session.
+// of the session, calls into the operating system.
 #include <fmt/format.h>
 
 #include <map>
@@ -169,6 +169,21 @@ void ReadGarbageCollections(DbInput& input) {
     const auto span = ReadSpan(input, rows.row(), 0, 1, "GC_RECORD");
     if (span) input.trace.garbage_collections.Append({.start = span->start, .dur = span->dur});
   }
+}
+
+void ReadSystemCalls(DbInput& input) {
+  input.trace.system_calls.Reserve(
+      input.database.HasTable("OSRT_API") ? input.database.ApproximateRows("OSRT_API") : 0);
+  const auto read = [&](const DbSpan& span, const io::Row& row) {
+    CountIfNull(input, row, 3, "globalTid", "OSRT_API", "the thread of a system call");
+    const std::int64_t thread = row.IntOr(3, -1);
+    input.trace.system_calls.Append({.start = span.start,
+                                     .dur = span.dur,
+                                     .process = thread < 0 ? -1 : thread >> 32,
+                                     .thread = thread < 0 ? -1 : thread & 0xffffffff,
+                                     .name = FilledText(input, row, 2, "name", "OSRT_API")});
+  };
+  ScanSpans(input, "OSRT_API", "startNs, endNs, name, globalTid", read);
 }
 
 }  // namespace mpa::readers

@@ -89,6 +89,8 @@ void ReadMstxEvents(DbInput& input);
 void ReadDeviceId(DbInput& input);
 /// AICORE_FREQ, of the rank's device.
 void ReadCoreClocks(DbInput& input);
+/// HBM, DDR, LLC, NPU_MEM, PCIE, ROCE and the like, of the rank's device; the use of the host.
+void ReadHardwareCounters(DbInput& input);
 /// TASK.
 void ReadDeviceTasks(DbInput& input);
 /// COMMUNICATION_OP, and COMMUNICATION_TASK_INFO if wanted; groups are named from META_DATA. After
@@ -102,6 +104,8 @@ void ReadHostCalls(DbInput& input);
 void ReadDeviceRuns(DbInput& input);
 /// GC_RECORD.
 void ReadGarbageCollections(DbInput& input);
+/// OSRT_API.
+void ReadSystemCalls(DbInput& input);
 
 /// Columns for a query, listed as "startNs, endNs, opType?". A question mark marks a column that
 /// some versions do not write: it reads as NULL where the table lacks it.

@@ -22,6 +22,7 @@
 #include "mpa/raw/labels.h"
 #include "mpa/raw/summaries.h"
 #include "mpa/readers/reader.h"
+#include "raw_counters.h"
 #include "raw_device.h"
 
 namespace mpa::readers {
@@ -249,7 +250,7 @@ Parts PartsOf(Tables wanted) {
                              Tables::kCommTasks | Tables::kOverlaps | Tables::kKernelStatistics |
                              Tables::kTransfers | Tables::kCommSummary | Tables::kHostCalls |
                              Tables::kDeviceRuns | Tables::kModelIterations;
-  constexpr std::array<Source, 10> kSources = {{
+  constexpr std::array<Source, 11> kSources = {{
       {Tables::kHostOps | Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kPythonCalls |
            Tables::kGarbageCollections,
        Parts::kFramework},
@@ -266,6 +267,7 @@ Parts PartsOf(Tables wanted) {
        Parts::kFramework | Parts::kCann | Parts::kAllocations | Parts::kMemory},
       {Tables::kMstx, Parts::kMarks | Parts::kFramework},
       {Tables::kCoreClocks, Parts::kFrequency},
+      {Tables::kCounters, Parts::kMemory | Parts::kTraffic},
   }};
   Parts parts = Parts::kNone;
   for (const Source& source : kSources) {
@@ -312,6 +314,8 @@ void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTra
   FillDeviceTables(session, request.wanted, tracks, trace);
   FillJob(session.info, trace.job);
   TakeTables(session, request.wanted, trace);
+  // After the texts are those of the rank.
+  if (Intersects(request.wanted, Tables::kCounters)) FillCounters(session, trace);
 }
 
 }  // namespace
@@ -325,7 +329,7 @@ Reader RawCapture() {
               Tables::kTransfers | Tables::kCommSummary | Tables::kSteps | Tables::kStepTimes |
               Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
-              Tables::kModelIterations | Tables::kGarbageCollections,
+              Tables::kModelIterations | Tables::kGarbageCollections | Tables::kCounters,
           ReadRawCapture};
 }
 

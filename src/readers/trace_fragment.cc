@@ -38,8 +38,10 @@ class FragmentFiller {
       AddFlow(event);
     } else if (Is(event.ph, "B") || Is(event.ph, "E")) {
       fragment_.begin_ends.Add(event, fragment_.issues, file_name_);
-    } else if (Is(event.ph, "C") && event.name == "AI Core Freq" && Wants(Tables::kCoreClocks)) {
-      AddCoreClock(event);
+    } else if (Is(event.ph, "C") && event.name == "AI Core Freq") {
+      if (Wants(Tables::kCoreClocks)) AddCoreClock(event);
+    } else if (Is(event.ph, "C") && Wants(Tables::kCounters)) {
+      AddCounter(event);
     }
   }
 
@@ -228,6 +230,27 @@ class FragmentFiller {
     const auto time = io::NsFromMicros(event.ts);
     const auto mhz = io::ParseInt(event.Arg("MHz"));
     if (time && mhz && IsClock(*mhz)) fragment_.core_clocks.Append({.start = *time, .mhz = *mhz});
+  }
+
+  // Of an accelerator its number is an arg among the values.
+  void AddCounter(const TraceEvent& event) {
+    constexpr std::string_view kId = "acc_id";
+    const auto time = io::NsFromMicros(event.ts);
+    const std::string_view id = event.Arg(kId);
+    for (const EventArg& arg : event.args) {
+      if (arg.key == kId) continue;
+      const auto value = io::ParseReal(arg.value);
+      if (!time || !value) {
+        fragment_.issues.Count("sample of a counter left out, invalid time or value", Place(event));
+        continue;
+      }
+      fragment_.counters.push_back({.pid = IdFrom(event.pid),
+                                    .name = fragment_.strings.Intern(event.name),
+                                    .series = fragment_.strings.Intern(arg.key),
+                                    .id = fragment_.strings.Intern(id),
+                                    .time = *time,
+                                    .value = *value});
+    }
   }
 
   TraceFragment& fragment_;

@@ -33,6 +33,15 @@ struct CommArgs {
   std::int64_t count = -1;
 };
 
+/// A value of a counter. The name of its process, which may come last, says of what.
+struct CounterEvent {
+  std::int64_t pid = 0;
+  StringId name{}, series{};
+  StringId id{};  ///< of the accelerator that an arg names
+  TimeNs time = 0;
+  double value = 0;
+};
+
 /// The name or place of a process or thread.
 struct Metadata {
   enum class Kind : std::uint8_t { kProcessName, kThreadName, kThreadSortIndex };
@@ -56,12 +65,13 @@ struct TraceFragment {
   BeginEnds begin_ends;
   GarbageCollections garbage_collections;
   CoreClocks core_clocks;
+  std::vector<CounterEvent> counters;
   std::int64_t backward_tid = -1;
 };
 
 /// The tables that need the runtime's own events.
 constexpr Tables kRuntimeTables =
-    Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations;
+    Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations | Tables::kSystemCalls;
 
 /// Parses a piece of the array of events. Events that are not needed are dropped, broken ones
 /// counted. Returns false when the piece is not valid as a whole, see EventParser.

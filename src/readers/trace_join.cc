@@ -15,6 +15,7 @@
 #include "mpa/model/device_tasks.h"
 #include "trace_checks.h"
 #include "trace_copies.h"
+#include "trace_counters.h"
 #include "trace_events.h"
 #include "trace_mstx.h"
 #include "trace_processes.h"
@@ -239,6 +240,7 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   add(fragment.mstx_args, mstx_args_);
   add(fragment.metadata, metadata_);
   add(fragment.queue, queue_);
+  add(fragment.counters, counters_);
   trace_.core_clocks.AppendAll(fragment.core_clocks);
   trace_.garbage_collections.AppendAll(fragment.garbage_collections);
   if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
@@ -313,6 +315,7 @@ void TraceJoin::Finish() {
   if (Intersects(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
   SortDeviceWork(trace_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
+  AppendCounters(counters_, metadata_, processes, trace_);
 }
 
 }  // namespace mpa::readers

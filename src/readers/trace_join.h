@@ -31,6 +31,7 @@ class TraceJoin {
   std::vector<MstxArgs> mstx_args_;
   std::vector<Metadata> metadata_;
   std::vector<QueueEvent> queue_;
+  std::vector<CounterEvent> counters_;
   std::vector<FlowPoint> flows_, backward_flows_, runtime_flows_, mstx_flows_;
 };
 

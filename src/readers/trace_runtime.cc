@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's records in a trace: calls, device work, the iterations of compiled models.
+// The runtime's records in a trace: calls, device work, the iterations of compiled models; and
+// calls into the operating system.
 #include "trace_runtime.h"
 
 #include <algorithm>
@@ -61,6 +62,7 @@ RuntimeProcess RuntimeProcessOf(std::string_view process_name) {
   if (process_name == "CANN") return RuntimeProcess::kHostCalls;
   if (process_name == "Ascend Hardware") return RuntimeProcess::kDevice;
   if (process_name.starts_with("Step Trace")) return RuntimeProcess::kIterations;
+  if (process_name == "OS Runtime API") return RuntimeProcess::kSystemCalls;
   return RuntimeProcess::kNone;
 }
 
@@ -102,6 +104,9 @@ void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs d
                                     .dur = dur,
                                     .model = place.tid - kFirstIterationThread,
                                     .iteration = iteration});
+  } else if (process == RuntimeProcess::kSystemCalls) {
+    system_calls_.push_back(
+        {place, {.start = place.start, .dur = dur, .thread = place.tid, .name = name}});
   } else if (process == RuntimeProcess::kHostCalls) {
     calls_.push_back({place,
                       {.start = place.start,
@@ -132,6 +137,10 @@ void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tra
     }
     if (call.connection < 0) call.connection = FlowAt(launches, place);
     trace_.host_calls.Append(call);
+  }
+  for (auto& [place, call] : system_calls_) {
+    call.process = threads.OwnerOf(place.pid);
+    trace_.system_calls.Append(call);
   }
   const auto arrivals = FlowEnds(flows, /*is_end=*/true);
   for (auto& [place, run] : runs_) {

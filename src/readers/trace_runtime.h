@@ -13,7 +13,13 @@
 namespace mpa::readers {
 
 /// The runtime's events of a process of the trace.
-enum class RuntimeProcess : std::uint8_t { kNone, kHostCalls, kDevice, kIterations };
+enum class RuntimeProcess : std::uint8_t {
+  kNone,
+  kHostCalls,
+  kDevice,
+  kIterations,
+  kSystemCalls,
+};
 
 RuntimeProcess RuntimeProcessOf(std::string_view process_name);
 
@@ -58,6 +64,7 @@ class RuntimeTrace {
   // Rows that wait for the threads and the flows.
   std::vector<std::pair<EventPlace, HostCalls::Row>> calls_;
   std::vector<std::pair<EventPlace, DeviceRuns::Row>> runs_;
+  std::vector<std::pair<EventPlace, SystemCalls::Row>> system_calls_;
 };
 
 /// Appends the beginnings of the flows if the trace contains no runtime calls, which would have

@@ -42,7 +42,7 @@ Reader TraceView() {
           Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks | Tables::kCommunications |
               Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks |
-              kRuntimeTables | Tables::kGarbageCollections,
+              kRuntimeTables | Tables::kGarbageCollections | Tables::kCounters,
           ReadTraceView};
 }
 

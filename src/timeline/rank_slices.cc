@@ -94,14 +94,17 @@ class SliceMaker {
     window_ = request.step ? WindowOfStep(*request.step) : request.window;
     rank_.window = window_;
     for (const std::int32_t track : trace.queued_work.track) queues_.insert(NumberOf(track));
+    processes_.insert(trace.tracks.pid.begin(), trace.tracks.pid.end());
   }
 
   RankSlices Make() && {
     AddSteps();
     AddHost();
     AddQueue();
+    AddSystemCalls();
     AddDevice();
     AddCollectives();
+    AddCounters();
     NestSlices(rank_);
     return std::move(rank_);
   }
@@ -236,6 +239,28 @@ class SliceMaker {
     }
   }
 
+  void AddSystemCalls() {
+    const SystemCalls& calls = trace_.system_calls;
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      if (!IsOfRank(calls.process[i])) continue;
+      Add(Track(TrackKind::kSystemCalls, calls.thread[i],
+                [&] { return Say("system calls, thread {}", calls.thread[i]); }),
+          HostSlice(calls.start[i], calls.dur[i], Text(calls.name[i])));
+    }
+    const LockUses& locks = trace_.lock_uses;
+    for (std::size_t i = 0; i < locks.Size(); ++i) {
+      if (!IsOfRank(locks.process[i])) continue;
+      Add(Track(TrackKind::kLocks, locks.thread[i],
+                [&] { return Say("locks, thread {}", locks.thread[i]); }),
+          HostSlice(locks.start[i], locks.dur[i],
+                    Text(fmt::format("{}: {}", locks.is_held[i] != 0 ? "hold" : "wait",
+                                     trace_.strings.View(locks.lock[i])))));
+    }
+  }
+
+  // Tools record several processes; those of data loaders are not the rank's own.
+  bool IsOfRank(std::int64_t process) const { return process < 0 || processes_.contains(process); }
+
   std::uint32_t Stream(std::int64_t stream) {
     return Track(TrackKind::kStream, stream,
                  [&] { return stream < 0 ? Say("kernels") : fmt::format("stream {}", stream); });
@@ -315,6 +340,45 @@ class SliceMaker {
     }
   }
 
+  std::string CounterName(std::size_t row) const {
+    const Counters& counters = trace_.counters;
+    std::string name;
+    for (const StringId id : {counters.group[row], counters.part[row], counters.name[row]}) {
+      const std::string_view text = trace_.strings.View(id);
+      if (!text.empty()) name += (name.empty() ? "" : " ") + std::string(text);
+    }
+    return name;
+  }
+
+  // Values that stay are written once; what is 0 all the time shows nothing.
+  void AddCounters() {
+    const Counters& counters = trace_.counters;
+    const CounterSamples& samples = trace_.counter_samples;
+    std::vector<CounterTrack> tracks(counters.Size());
+    for (std::size_t i = 0; i < samples.Size(); ++i) {
+      const auto row = static_cast<std::size_t>(samples.counter[i]);
+      // The interval of the first sample of a rate is unknown.
+      if (counters.kind[row] == CounterKind::kRate && samples.dur[i] == 0) continue;
+      const auto convert = [&](TimeNs time) {
+        return counters.of_host[row] != 0 ? OfHost(time) : OfDevice(time);
+      };
+      const TimeNs start = convert(samples.start[i]), end = convert(samples.End(i));
+      if (window_ && (start >= window_->end || std::max(end, start + 1) <= window_->begin))
+        continue;
+      std::vector<std::pair<TimeNs, double>>& values = tracks[row].values;
+      if (!values.empty() && values.back().second == samples.value[i]) continue;
+      values.emplace_back(window_ ? std::max(start, window_->begin) : start, samples.value[i]);
+    }
+    for (std::size_t row = 0; row < tracks.size(); ++row) {
+      CounterTrack& track = tracks[row];
+      const auto is_zero = [](const auto& value) { return value.second == 0; };
+      if (std::ranges::all_of(track.values, is_zero)) continue;
+      track.name = CounterName(row);
+      track.unit = trace_.strings.View(counters.unit[row]);
+      rank_.counters.push_back(std::move(track));
+    }
+  }
+
   void AddLaunched(std::uint32_t slice, std::int64_t link) {
     if (slice == kNoSlice || link < 0 || (rank_.slices[slice].cut & kCutBegin) != 0) return;
     const auto launch = launches_.Find(link);
@@ -331,7 +395,7 @@ class SliceMaker {
   std::vector<std::uint32_t> text_of_;
   std::unordered_map<std::string, std::uint32_t> made_;
   std::map<std::pair<TrackKind, std::int64_t>, std::uint32_t> tracks_;
-  std::set<std::int64_t> queues_;
+  std::set<std::int64_t> queues_, processes_;
   std::set<std::pair<TimeNs, TimeNs>> ranges_;  // start and length of the marks on the device
   RankSlices rank_;
 };
@@ -341,7 +405,8 @@ class SliceMaker {
 Tables SliceTables(bool python) {
   return Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
          Tables::kCommunications | Tables::kSteps | Tables::kQueuedWork | Tables::kMstx |
-         Tables::kHostCalls | (python ? Tables::kPythonCalls : Tables::kNone);
+         Tables::kHostCalls | Tables::kSystemCalls | Tables::kCounters |
+         (python ? Tables::kPythonCalls : Tables::kNone);
 }
 
 RankSlices SlicesOf(const RankTrace& trace, const SliceRequest& request) {

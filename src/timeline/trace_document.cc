@@ -38,6 +38,10 @@ std::string_view CategoryOf(TrackKind kind) {
       return "host";
     case TrackKind::kQueue:
       return "queue";
+    case TrackKind::kSystemCalls:
+      return "system_call";
+    case TrackKind::kLocks:
+      return "lock";
     case TrackKind::kRanges:
       return "range";
     case TrackKind::kStream:
@@ -97,6 +101,11 @@ class TraceWriter {
         counts_.end = std::max(counts_.end, slice.end);
       }
     }
+    // Times before the first slice would be negative.
+    for (const RankSlices& rank : document_.ranks) {
+      for (const CounterTrack& counter : rank.counters)
+        counts_.begin = std::min(counts_.begin, counter.values.front().first);
+    }
     for (const TraceMark& mark : document_.marks)
       counts_.begin = std::min(counts_.begin, mark.time);
     if (counts_.begin == std::numeric_limits<TimeNs>::max())
@@ -143,6 +152,18 @@ class TraceWriter {
     }
     AddSlices(rank, process, thread);
     for (const Arrow& arrow : BoundArrows(rank)) AddArrow(rank, process, thread, arrow);
+    for (const CounterTrack& counter : rank.counters) AddCounter(process, counter);
+  }
+
+  // Viewers draw a track for each name, below the threads of its process.
+  void AddCounter(std::int64_t process, const CounterTrack& counter) {
+    const std::string name = Quoted(counter.name);
+    const std::string unit = Quoted(counter.unit.empty() ? "value" : counter.unit);
+    for (const auto& [time, value] : counter.values) {
+      Next();
+      Put(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{{}:{}}}}})", name, process, At(time),
+          unit, value);
+    }
   }
 
   void AddMark(std::int64_t process, std::size_t thread, const TraceMark& mark) {

@@ -59,8 +59,7 @@ class Planted(Cli):
         cost = self.saved(host=(2, 6))
         gain = self.judge("rank.late_host", list(range(16, 24)), "ranks 16-23 hold up the others: their devices are free ",
                           *RECIPES)
-        self.assertGreater(gain, cost / 2)
-        self.assertLess(gain, cost)
+        self.assertAlmostEqual(gain / cost, 1, delta=0.1)
 
     def test_nothing(self):
         self.make()

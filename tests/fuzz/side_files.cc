@@ -28,6 +28,21 @@ constexpr const char* kFlatCommunication = R"json({"hcom_send__586_0_1@1":
    "Communication Bandwidth Info": {"HCCS": {"Transit Size(MB)": 4, "Transit Time(ms)": 0.5}}},
  "Total Op Info": {"Communication Bandwidth Info": {}}})json";
 
+constexpr const char* kSystemCalls =
+    "Pid,Tid,Function,StartTime(ns),Duration(ns)\n"
+    "70,71,ioctl,1725398319218640000,512040720\n"
+    "70,70,pthread_cond_wait,1725398310787080000,3088062410\n";
+
+// As gil_tracer leaves it, and as it makes it ready for a viewer.
+constexpr const char* kLocks = R"json([
+{"name":"take_gil","ph":"X","ts":"1700000000000001.000","dur":3.0,"pid":7,"tid":70},
+{"name":"take_gil","ph":"X","ts":1700000000000002.5,"dur":450.5,"pid":7,"tid":71},
+{"name":"drop_gil","ph":"X","ts":"1700000000000606.000","dur":0.1,"pid":7,"tid":70}])json";
+constexpr const char* kShownLocks = R"json([
+{"name":"take_gil","ph":"X","ts":"1700000000000001.000","dur":3.0,"pid":7,"tid":70},
+{"name":"hold_gil","ph":"X","ts":"1700000000000004","dur":2.0,"pid":7,"tid":70},
+{"name":"process_name","ph":"M","pid":7,"tid":0,"args":{"name":"GIL Trace"}}])json";
+
 void Read(const std::filesystem::path& path, FileKind kind, unsigned choice) {
   RankTrace trace;
   // The groups that profiler_metadata.json has names for.
@@ -63,6 +78,14 @@ std::vector<Target> Targets() {
   }
   targets.push_back({"info.json", {kDeviceInfo}, [](std::string_view content) {
                        Read(scratch.Write("info.json.0", content), FileKind::kDeviceInfo, 0);
+                     }});
+  targets.push_back({"msosrt_trace", {kSystemCalls}, [](std::string_view content) {
+                       Read(scratch.Write("msosrt_trace_70_python.csv", content),
+                            FileKind::kSystemCalls, static_cast<unsigned>(content.size()));
+                     }});
+  targets.push_back({"GIL", {kLocks, kShownLocks}, [](std::string_view content) {
+                       Read(scratch.Write("GIL_7_rank_0.json", content), FileKind::kLockTrace,
+                            static_cast<unsigned>(content.size()));
                      }});
   return targets;
 }

@@ -39,6 +39,8 @@ enum class PieceTable : std::uint8_t {
   kQueuedWork,
   kGarbageCollections,
   kMstx,
+  kSystemCalls,
+  kLockUses,
 };
 
 /// More about free time; bits.
@@ -121,7 +123,8 @@ struct AccountInput {
 inline constexpr Tables kAccountTables =
     Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
     Tables::kCommunications | Tables::kCommTasks | Tables::kSteps | Tables::kPythonCalls |
-    Tables::kQueuedWork | Tables::kMstx | Tables::kHostCalls | Tables::kGarbageCollections;
+    Tables::kQueuedWork | Tables::kMstx | Tables::kHostCalls | Tables::kGarbageCollections |
+    Tables::kSystemCalls;
 
 /// Where the time of every step of a rank went, to the nanosecond. O(n log n).
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input = {});

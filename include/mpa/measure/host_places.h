@@ -4,13 +4,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/host_waits.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
+
+/// True for a frame of a library or of Python itself: "/usr/lib/python3/queue.py(90): get".
+bool IsOfLibrary(std::string_view frame);
 
 /// False where the capture has no call stack of a call.
 inline bool HasStack(const RankTrace& trace, StringId stack) {
@@ -62,6 +67,7 @@ class CallSites {
 
   const RankTrace& trace_;
   TimeNs offset_;
+  SystemThreads threads_;
   Nesting frames_;
   std::optional<Nesting> ops_;  // of captures with call stacks
   // By row, of it and all around it: the innermost with a line of the program itself and with one

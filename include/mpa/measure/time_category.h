@@ -46,6 +46,9 @@ enum class TimeCategory : std::uint8_t {
   kCompile,
   kAclOp,
   kMemory,
+  kGil,         ///< the thread waited for the lock of Python's interpreter
+  kLock,        ///< it was in a call that takes or waits for a lock
+  kSystemCall,  ///< it was in another call into the operating system
   kDispatchComm,
   kDispatchCann,
   kDispatchOp,

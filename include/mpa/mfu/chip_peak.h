@@ -50,12 +50,14 @@ struct ChipPeak {
   bool multiplies_fp32 = true;        ///< false for chips before Atlas A2, whose cube cannot
 };
 
-/// What a chip and its links move at most, in GB/s, and the size of its cache; 0: not known.
+/// What a chip and its links move at most, in GB/s, and the sizes of its cache and of its memory;
+/// 0: not known.
 struct ChipLimits {
   double card_gbs = 0;    ///< a link between two cards of a host
   double port_gbs = 0;    ///< the port to other hosts
   double memory_gbs = 0;  ///< the memory of the device
   double cache_bytes = 0;
+  double memory_bytes = 0;  ///< at least
 
   friend bool operator==(const ChipLimits&, const ChipLimits&) = default;
 };

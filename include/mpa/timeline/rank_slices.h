@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/rank.h"
@@ -24,7 +25,9 @@ enum class TrackKind : std::uint8_t {
   kFindings,
   kThread,
   kQueue,
-  kRanges,  ///< that the program marked, on the device
+  kSystemCalls,  ///< of a thread
+  kLocks,        ///< that a thread waits for and holds
+  kRanges,       ///< that the program marked, on the device
   kStream,
   kGroup
 };
@@ -55,6 +58,13 @@ struct Arrow {
   TimeNs time = 0;
 };
 
+/// A counter of the hardware. Each value holds until the next.
+struct CounterTrack {
+  std::string name;  ///< "HBM 0 read"
+  std::string unit;  ///< "B/s"; empty: a number without unit
+  std::vector<std::pair<TimeNs, double>> values;
+};
+
 /// The slices of one track nest: one that begins within another ends there, too.
 struct RankSlices {
   RankId rank{};
@@ -64,6 +74,7 @@ struct RankSlices {
   std::vector<SliceTrack> tracks;
   std::vector<Slice> slices;  ///< by track, in order of start, the outer ones first
   std::vector<Arrow> arrows;
+  std::vector<CounterTrack> counters;
   std::size_t moved = 0;     ///< slices on tracks beside theirs, because they overlap others
   std::size_t left_out = 0;  ///< slices that were shorter than those that are kept
 };

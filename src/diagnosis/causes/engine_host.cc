@@ -17,6 +17,7 @@ constexpr MetricInfo kScheduling{"scheduling_per_step", "ns", "scheduling {}"},
     kSamplingTime{"sampling_per_step", "ns", "sampling {}"},
     kDetokenising{"detokenising_per_step", "ns", "detokenising {}"},
     kPreparing{"preparing_per_step", "ns", "preparing inputs {}"},
+    kTokenising{"tokenising_per_step", "ns", "tokenising {}"},
     kNotRecorded{"not_recorded_per_step", "ns", "not recorded {}"};
 
 struct Activity {
@@ -24,10 +25,11 @@ struct Activity {
   std::array<std::string_view, 3> names;  // what functions and ranges have in their names
 };
 
-const std::array<Activity, 4> kActivities = {{
+const std::array<Activity, 5> kActivities = {{
     {kDetokenising, {"detok", "output_processor", "decode_stream"}},
     {kScheduling, {"sched", "get_next_batch", "engine/core"}},
     {kSamplingTime, {"sampl", "logits", "argmax"}},
+    {kTokenising, {"tokeniz", "chat_template"}},
     {kPreparing, {"prepare", "update_states", "build_attn"}},
 }};
 

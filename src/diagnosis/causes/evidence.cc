@@ -37,9 +37,11 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
       {"calls", "trace_view.json", "host_calls", "CANN_API"},
       {"tasks", "trace_view.json", "comm_tasks", "COMMUNICATION_TASK_INFO"},
       {"collectives", "trace_view.json", "collectives", "COMMUNICATION_OP"},
-      {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"}};
+      {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"},
+      {"threads", "trace of the scheduler", "thread_states", "thread_states"}};
   const auto* found = std::ranges::find(kNames, table, &Names::table);
   if (found == std::end(kNames)) return {source, table};
+  if (table == "threads") return {found->file, found->in_file};
   if (source == "database") return {source, found->in_database};
   return {source == "text" ? found->file : source, found->in_file};
 }
@@ -115,7 +117,12 @@ class WorkOfRanks {
  public:
   WorkOfRanks(const Job& job, GraphIndex& index, const std::vector<TimeCategory>& about,
               const Finding& finding, Places& places)
-      : job_(job), index_(index), about_(about), is_excess_(IsExcess(finding)), places_(places) {}
+      : job_(job),
+        index_(index),
+        about_(about),
+        type_(*finding.type),
+        is_excess_(IsExcess(finding)),
+        places_(places) {}
 
   void Add(const Removal& removal) {
     for (const Removal::Node& node : removal.durations) AddNode(node);
@@ -151,6 +158,7 @@ class WorkOfRanks {
   void AddHostWork(RankIndex rank, std::uint32_t edge, TimeNs less) {
     if (!job_.Counts(job_.StepOfEdge(rank, edge)) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
+    if (IsOfScheduler(type_)) return AddThreadWaits(rank, edge);
     const RankDiagnosis& part = job_.Part(rank);
     std::optional<std::uint32_t> found;
     index_.Of(rank).shares.ForEach(edge, [&](std::uint32_t i) {
@@ -171,6 +179,20 @@ class WorkOfRanks {
     });
   }
 
+  void AddThreadWaits(RankIndex rank, std::uint32_t edge) {
+    const RankDiagnosis& part = job_.Part(rank);
+    index_.Of(rank).waits.ForEach(edge, [&](std::uint32_t i) {
+      const ThreadWait& wait = part.scheduler.waits[i];
+      if (!mpa::IsAbout(type_, wait)) return;
+      places_.Add(rank, "threads",
+                  {.name = part.names[wait.name],
+                   .start = wait.start,
+                   .dur = wait.longest,
+                   .time = wait.time,
+                   .count = wait.count});
+    });
+  }
+
   void AddShare(RankIndex rank, std::uint32_t number, TimeNs less) {
     const RankDiagnosis& part = job_.Part(rank);
     const HostShare& share = part.shares[number];
@@ -178,7 +200,7 @@ class WorkOfRanks {
     TimeNs rest = ShareOf(share.time, of_share);
     index_.Of(rank).places.ForEachOf(number, [&](const HostPlace& place) {
       const TimeNs time = ShareOf(place.time, of_share);
-      places_.Add(rank, share.category == TimeCategory::kGarbage ? "garbage" : "host",
+      places_.Add(rank, TableOf(share.category),
                   {.name = part.names[place.name],
                    .line = part.names[place.line],
                    .start = place.start,
@@ -188,6 +210,20 @@ class WorkOfRanks {
       rest -= time;
     });
     places_.AddRest(rank, std::max<TimeNs>(0, rest));
+  }
+
+  static std::string_view TableOf(TimeCategory category) {
+    switch (category) {
+      case TimeCategory::kGarbage:
+        return "garbage";
+      case TimeCategory::kGil:
+        return "lock_uses";
+      case TimeCategory::kLock:
+      case TimeCategory::kSystemCall:
+        return "system_calls";
+      default:
+        return "host";
+    }
   }
 
   // A call that waits for several streams is there once for each.
@@ -211,6 +247,7 @@ class WorkOfRanks {
   const Job& job_;
   GraphIndex& index_;
   const std::vector<TimeCategory>& about_;
+  const FindingType& type_;
   const bool is_excess_;
   Places& places_;
   std::set<std::tuple<std::size_t, TimeNs, NameId>> calls_;

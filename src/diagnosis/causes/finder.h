@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/finding_search.h"
 #include "mpa/diagnosis/findings/catalogue.h"
@@ -26,6 +29,18 @@ class Finder {
   void MeasureSums(double calls, double time, Finding& candidate) const {
     candidate.Measure(kCallsPerStep, calls / RankSteps());
     candidate.Measure(kTimePerStep, time / RankSteps());
+  }
+
+  /// The ranks that have most of it; empty: all.
+  std::vector<RankId> MostlyOf(const std::map<RankId, double>& of_rank) const {
+    constexpr double kLittle = 0.2;  // of what the first has
+    double most = 0;
+    for (const auto& [rank, time] : of_rank) most = std::max(most, time);
+    std::vector<RankId> ranks;
+    for (const auto& [rank, time] : of_rank) {
+      if (time >= kLittle * most) ranks.push_back(rank);
+    }
+    return ranks.size() < job_.ranks.size() ? ranks : std::vector<RankId>{};
   }
 
   FindingSearch& search_;

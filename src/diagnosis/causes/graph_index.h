@@ -37,10 +37,15 @@ class GraphIndex {
  public:
   struct OfRank {
     explicit OfRank(const RankDiagnosis& part)
-        : shares(part.shares), blocked(part.blocked), gaps(part.gaps), places(part.places) {}
+        : shares(part.shares),
+          blocked(part.blocked),
+          gaps(part.gaps),
+          waits(part.scheduler.waits),
+          places(part.places) {}
     RowsByEdge<HostShare> shares;
     RowsByEdge<BlockedPart> blocked;
     RowsByEdge<SilentGap> gaps;
+    RowsByEdge<ThreadWait> waits;
     HostPlaces::Reader places;
   };
   struct OfOperation {

@@ -45,6 +45,9 @@ const std::vector<HostCauseOf>& HostCauseList() {
       {kHostGc, {}, true},
       {kHostMemory, {TimeCategory::kMemory}},
       {kHostCheckpoint, {TimeCategory::kCheckpoint}, true},
+      {kHostSystemCall, {}, true},
+      {kHostLock, {}, true},
+      {kHostGil, {}, true},
   };
   return causes;
 }

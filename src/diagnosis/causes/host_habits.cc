@@ -93,18 +93,6 @@ class HostHabits : Finder {
     candidates_.push_back(std::move(candidate));
   }
 
-  // The ranks that have most of it; empty: all.
-  std::vector<RankId> MostlyOf(const std::map<RankId, double>& of_rank) const {
-    constexpr double kLittle = 0.2;  // of what the first has
-    double most = 0;
-    for (const auto& [rank, time] : of_rank) most = std::max(most, time);
-    std::vector<RankId> ranks;
-    for (const auto& [rank, time] : of_rank) {
-      if (time >= kLittle * most) ranks.push_back(rank);
-    }
-    return ranks.size() < job_.ranks.size() ? ranks : std::vector<RankId>{};
-  }
-
   // What the class takes of the host between two moments at which it issues work, beyond what is
   // usual there. A stretch that stands still is a fault, many that are long are a habit.
   void AddGaps(const FindingType& finding, TimeCategory category, double least) {

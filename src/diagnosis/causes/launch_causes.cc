@@ -324,9 +324,28 @@ class LaunchCauses : Finder {
     if (per_launch <= mean_kernel) return;
     candidate.Measure(kTimePerLaunch, per_launch);
     candidate.Measure(kMeanKernel, mean_kernel);
+    AddMemory(candidate);
     candidates_.push_back(std::move(candidate));
   }
+
+  // Where much memory is never used, larger batches give the device more to do for each launch.
+  void AddMemory(Finding& candidate) const {
+    std::int64_t most = 0;
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
+      const std::int64_t peak = job_.Part(rank).memory.peak;
+      if (peak <= 0) return;
+      most = std::max(most, peak);
+    }
+    if (2 * static_cast<double>(most) > job_.thresholds[kMemoryBytes]) return;
+    candidate.facts.memory_is_free = true;
+    candidate.Measure(kPeakReserved, most);
+  }
 };
+
+AdvicePart LargerBatches() {
+  return If([](const AdviceFacts& facts) { return facts.memory_is_free; },
+            {"larger batches: most of the memory is free", Change("batch size", "larger")});
+}
 
 AdvicePart MendBreaks() {
   return If(IsCompiled, {"find what breaks compiled functions apart (TORCH_LOGS=graph_breaks)",
@@ -344,7 +363,7 @@ const FindingType kHostLaunchBound = Opportunity(
      .categories = {TimeCategory::kDispatchOp, TimeCategory::kDispatchCann,
                     TimeCategory::kDispatchComm},
      .find = FindBy<LaunchCauses>,
-     .advice = {{Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),
+     .advice = {{LargerBatches(), Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),
                  If(IsNotCompiled, {"use fused operators or graphs",
                                     Change("operators", "fused, or captured as a graph")}),
                  MendBreaks()},
@@ -353,7 +372,7 @@ const FindingType kHostLaunchBound = Opportunity(
                                     Change("operators", "CUDA graphs or torch.compile")}),
                  MendBreaks()}},
      .thresholds = {&kLaunchGain, &kLaunchRun, &kLaunchShare, &kStallRatio, &kStallNs,
-                    &kStallOfLike}});
+                    &kStallOfLike, &kMemoryBytes}});
 
 const FindingVariant kHostStalls{
     "single calls of the host stand still",

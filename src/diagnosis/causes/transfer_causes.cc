@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "finder.h"
@@ -21,6 +23,9 @@ namespace {
 constexpr Threshold kOddRatio{
     "ratio", 0.7, 0, 1,
     "tasks with unaligned sizes reach less than this share of the bandwidth of the others"},
+    kCopiedShare{"copied_share", 0.2, 0, 1,
+                 "an operation copies first if that takes this share of its time"},
+    kUncopiedShare{"uncopied_share", 0.05, 0, 1, "and does not if it takes less than this share"},
     kRetransmitRatio{"ratio", 20, kLongTaskRatio, 1e6,
                      "a task takes this many times the usual time for its size"},
     kBufferBytes{"bytes", 200 << 20, 1, kMaxBytes, "HCCL_BUFFSIZE where it is not recorded"},
@@ -32,7 +37,9 @@ constexpr Threshold kOddRatio{
 constexpr MetricInfo kBeyondUsual{"beyond_usual", "ratio", "{} times the usual time"},
     kBandwidthBelow{"bandwidth_below", "GB/s", "smaller ones {}"},
     kBandwidthAligned{"bandwidth_aligned", "GB/s", "aligned ones {}"},
-    kBandwidthAlone{"bandwidth_alone", "GB/s", "alone {}"};
+    kBandwidthAlone{"bandwidth_alone", "GB/s", "alone {}"},
+    kCopiedPerCall{"copied_per_call", "ns", "{} of copies within the device, before each"},
+    kOtherOperations{"other_calls_per_step", "count", "{} like them without"};
 
 class TransferCauses : Finder {
  public:
@@ -41,6 +48,7 @@ class TransferCauses : Finder {
   void Find() {
     AddCompared(kCommUnaligned, &PeerTransfer::odd, thresholds_[kOddRatio], kBandwidthAligned);
     AddCompared(kCommContention, &PeerTransfer::beside, thresholds_[kBesideRatio], kBandwidthAlone);
+    AddCopied();
     AddRetransmit();
     AddBuffer();
   }
@@ -74,6 +82,56 @@ class TransferCauses : Finder {
       candidate.Measure(kMeanSize, MeanSize(tasks.with));
       candidates_.push_back(std::move(candidate));
     }
+  }
+
+  // The longest copy of a member within itself, before it has to do with others.
+  TimeNs CopiedFirst(const JobOperation& operation) const {
+    TimeNs copied = 0;
+    for (const JointOperation::Member& member : operation.joint.members)
+      copied = std::max(copied, job_.PartOf(member).copied);
+    return copied;
+  }
+
+  // What is sent from an address that engines cannot read is copied first, as a whole. Others of
+  // the same kind and size, which are not, show that this need not be.
+  void AddCopied() {
+    struct Alike {
+      std::vector<std::size_t> copied;
+      std::vector<TimeNs> usual;  // that the others copy
+    };
+    std::map<std::tuple<std::string, std::string, std::int64_t>, Alike> by_kind;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      if (operation.joint.members.empty() || !job_.Counts(operation.step)) continue;
+      const std::int64_t bytes = job_.PartOf(operation.joint.members.front()).bytes;
+      Alike& alike = by_kind[{operation.kind, operation.group, bytes}];
+      const TimeNs copied = CopiedFirst(operation), time = std::max<TimeNs>(1, PostOf(job_, i));
+      const double share = Share(copied, time);
+      if (share >= thresholds_[kCopiedShare]) alike.copied.push_back(i);
+      if (share < thresholds_[kUncopiedShare]) alike.usual.push_back(copied);
+    }
+    Finding candidate = NewFinding(job_, kCommUnaligned, "copies");
+    candidate.variant = &kCommCopiesFirst;
+    std::size_t calls = 0, others = 0;
+    TimeNs time = 0;
+    for (auto& [kind, alike] : by_kind) {
+      constexpr std::size_t kLeast = 2;
+      if (alike.copied.size() < kLeast || alike.usual.size() < kLeast) continue;
+      calls += alike.copied.size();
+      others += alike.usual.size();
+      const TimeNs usual = Median(std::move(alike.usual));
+      for (const std::size_t i : alike.copied) {
+        const TimeNs less = CopiedFirst(job_.operations.all[i]) - usual;
+        time += less;
+        ShortenOperation(job_, i, less, candidate.what_if.expect);
+      }
+    }
+    if (calls == 0) return;
+    const auto steps = static_cast<double>(std::max<std::size_t>(1, job_.CountedSteps()));
+    candidate.Measure(kCopiedPerCall, Share(time, calls));
+    candidate.Measure(kCallsPerStep, static_cast<double>(calls) / steps);
+    candidate.Measure(kOtherOperations, static_cast<double>(others) / steps);
+    candidates_.push_back(std::move(candidate));
   }
 
   static double RatioOf(const LongTask& task) {
@@ -265,8 +323,9 @@ const FindingType kCommUnaligned = Opportunity(
     Area::kCommunication, "comm.unaligned", {"framework"},
     "message sizes are not multiples of 512 bytes",
     {.looked_at = "bandwidth of tasks whose sizes are not multiples of 512 bytes, compared with"
-                  " others of the transport",
-     .refuted_by = "both are equally fast, or the sizes are not comparable",
+                  " others of the transport; what collectives copy before they send",
+     .refuted_by = "both are equally fast, or the sizes are not comparable; all collectives of a"
+                   " size copy as much",
      .problem = "Byte Alignment Analysis",
      .needs = {Record::kTransfers},
      .applies = HasTransfers,
@@ -275,7 +334,12 @@ const FindingType kCommUnaligned = Opportunity(
                              Change("buckets", "multiples of 512 bytes")}),
                  If(DoesNotTrain, {"pad what is sent to multiples of 512 bytes",
                                    Change("messages", "multiples of 512 bytes")})}},
-     .thresholds = {&kOddRatio}});
+     .thresholds = {&kOddRatio, &kCopiedShare, &kUncopiedShare}});
+
+const FindingVariant kCommCopiesFirst{
+    "some collectives copy their data within the device first",
+    {{{"send whole tensors whose address is a multiple of 128 bytes (contiguous, no slices)",
+       Change("what is sent", "contiguous, from addresses that are multiples of 128 bytes")}}}};
 
 const FindingType kCommContention = Opportunity(
     Area::kCommunication, "comm.contention", {"framework"}, "computing slows concurrent transfers",

@@ -348,6 +348,7 @@ Thresholds WithLimitsOfChip(Thresholds thresholds, const std::vector<DiagnosedRa
   fill(kPortGbs, limits.port_gbs);
   fill(kMemoryGbs, limits.memory_gbs);
   fill(kCacheBytes, limits.cache_bytes);
+  fill(kMemoryBytes, limits.memory_bytes);
   return thresholds;
 }
 

@@ -37,11 +37,32 @@ class AnalyzerRowsMaker {
     rows_.clocks = ClocksOfKernels(trace_);
     rows_.performance = KernelPerformance(trace_);
     rows_.sequences = RepeatedSequences(trace_);
+    AddLostPackets();
     return std::move(rows_);
   }
 
  private:
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
+
+  // Totals only grow; a smaller one has started again.
+  void AddLostPackets() {
+    const Counters& counters = trace_.counters;
+    const auto is_loss = [&](std::size_t row) {
+      if (counters.kind[row] != CounterKind::kTotal) return false;
+      const std::string_view group = View(counters.group[row]), name = View(counters.name[row]);
+      return group == "RoCE" ? ContainsAny(name, {"errors", "dropped"})
+                             : ContainsAny(name, {"roceTxErrPkt", "roceRxErrPkt", "roceNewPktRty"});
+    };
+    const CounterSamples& samples = trace_.counter_samples;
+    double lost = 0;
+    for (std::size_t i = 1; i < samples.Size(); ++i) {
+      if (samples.counter[i] != samples.counter[i - 1]) continue;
+      if (!is_loss(static_cast<std::size_t>(samples.counter[i]))) continue;
+      lost += std::max(0.0, samples.value[i] - samples.value[i - 1]);
+    }
+    constexpr double kMost = 1e15;
+    rows_.lost_packets = static_cast<std::int64_t>(std::min(lost, kMost));
+  }
 
   void AddMoved() {
     const CommTasks& tasks = trace_.comm_tasks;

@@ -62,6 +62,8 @@ class PartMaker {
     part_.trains = !part_.has_host_ops || HasHostOps(IsOfBackward) || HasKernelsOfGradients();
     part_.knows_garbage =
         !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
+    part_.knows_system_calls = !trace_.system_calls.Empty();
+    part_.knows_locks = !trace_.lock_uses.Empty();
     AddSteps();
     std::vector<HostStretch> stretches;
     part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);
@@ -74,6 +76,7 @@ class PartMaker {
         [&] {
           const CallSites sites(trace_, account_.clock);
           AddShares(trace_, timeline_, sites, stretches, names_, part_);
+          AddThreadWaits(trace_, stretches, names_, part_);
           AddBlocked(sites);
           if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
           FindKernelOperators(trace_, names_, part_);
@@ -230,8 +233,28 @@ class PartMaker {
     return memory > 0;
   }
 
+  // Reports come when something changes: a step without one ends as the one before.
+  void AddMemoryOfSteps(const std::vector<MemoryTotals::Total>& totals) {
+    for (std::size_t step = 0; step < std::min(steps_.Count(), part_.steps.size()); ++step) {
+      const auto behind =
+          std::ranges::upper_bound(totals, steps_.HostEnd(step), {}, &MemoryTotals::Total::time);
+      if (behind == totals.begin()) continue;
+      const MemoryTotals::Total& last = *(behind - 1);
+      if (IsSize(last.allocated) && IsSize(last.reserved))
+        part_.steps[step].memory = {last.allocated, last.allocated, last.reserved};
+    }
+    for (const MemoryTotals::Total& total : totals) {
+      const auto step = steps_.OfHostTime(total.time);
+      if (!step || *step >= part_.steps.size() || !IsSize(total.allocated)) continue;
+      std::int64_t& most = part_.steps[*step].memory.most_allocated;
+      if (most >= 0) most = std::max(most, total.allocated);
+    }
+  }
+
   void AddMemory() {
-    part_.memory.peak = std::max<std::int64_t>(MemoryTotals(trace_).MostReserved(), 0);
+    const MemoryTotals totals(trace_);
+    part_.memory.peak = std::max<std::int64_t>(totals.MostReserved(), 0);
+    AddMemoryOfSteps(totals.All());
     const MemorySamples& samples = trace_.memory_samples;
     for (std::size_t i = 0; i < samples.Size(); ++i) {
       if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.memory.pool)
@@ -387,6 +410,9 @@ void CheckPart(const RankDiagnosis& part) {
     Require(IsDuration(step.launch_median) && IsDuration(step.launch_decile) &&
             IsDuration(step.launch_time));
     for (const WorkSum& work : step.work) Require(is_name(work.name) && IsDuration(work.time));
+    for (const std::int64_t bytes :
+         {step.memory.allocated, step.memory.most_allocated, step.memory.reserved})
+      Require(bytes == -1 || IsSize(bytes));
     for (const UnsplitPiece& piece : step.unsplit) {
       Require(piece.collective < graph.collectives.size());
       RequireTime(piece.begin, piece.end - piece.begin);
@@ -418,6 +444,11 @@ void CheckPart(const RankDiagnosis& part) {
     Require(gap.edge < graph.edges.size());
     RequireTime(gap.start, gap.dur);
   }
+  for (const ThreadWait& wait : part.scheduler.waits) {
+    Require(wait.edge < graph.edges.size() && is_name(wait.name) && IsDuration(wait.time));
+    Require(HoldsUp(wait.doing));
+    RequireTime(wait.start, wait.longest);
+  }
   for (const BlockedPart& call : part.blocked) {
     Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place) &&
             is_name(call.line));
@@ -430,6 +461,7 @@ void CheckPart(const RankDiagnosis& part) {
   for (const OperationPart& row : part.operations) {
     Require(is_name(row.group) && is_name(row.name) && is_name(row.kind));
     RequireTime(row.start, row.dur);
+    Require(IsDuration(row.copied));
   }
   for (const PeerTransfer& row : part.transfers) {
     Require(row.operation < part.operations.size() && is_name(row.transport));

@@ -53,6 +53,10 @@ inline constexpr std::string_view kCollection = "garbage collection";
 void AddShares(const RankTrace& trace, const HostTimeline& timeline, const CallSites& sites,
                const std::vector<HostStretch>& stretches, PartNames& names, RankDiagnosis& part);
 
+/// What kept the threads from running within the stretches.
+void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stretches,
+                    PartNames& names, RankDiagnosis& part);
+
 /// Which operators asked for the kernels of the part's graph, whose rows are still those of the
 /// trace.
 void FindOrigins(const RankTrace& trace, TimeNs host_offset, const CallSites& sites,

@@ -198,6 +198,10 @@ class ShareMaker {
         return trace_.host_calls.start[row];
       case PieceTable::kMstx:
         return trace_.mstx.start[row];
+      case PieceTable::kSystemCalls:
+        return trace_.system_calls.start[row];
+      case PieceTable::kLockUses:
+        return trace_.lock_uses.start[row];
       default:
         return piece.begin;
     }

@@ -45,6 +45,7 @@ class TransferFinder {
 
   void Find() {
     SumPorts();
+    SumFirstCopies();
     const Intervals cube = CubeWork(trace_, part_.graph);
     std::map<std::tuple<std::uint32_t, std::int32_t, StringId>, PeerTransfer> sums;
     for (std::size_t i = 0; i < tasks_.Size(); ++i) {
@@ -90,6 +91,30 @@ class TransferFinder {
         continue;
       part_.operations[*operation].port_bytes += tasks_.bytes[i];
       part_.operations[*operation].port_time += times_[i];
+    }
+  }
+
+  // Copies within the rank until the first task of the operation that has to do with another one.
+  void SumFirstCopies() {
+    std::map<std::uint32_t, TimeNs> first;  // by operation
+    std::map<std::uint32_t, std::vector<Interval>> copies;
+    for (std::size_t i = 0; i < tasks_.Size(); ++i) {
+      const auto operation = number_.find(static_cast<std::int32_t>(operations_[i]));
+      if (operation == number_.end()) continue;
+      if (HasPeer(trace_, i)) {
+        const auto [found, is_new] = first.try_emplace(operation->second, tasks_.start[i]);
+        found->second = std::min(found->second, tasks_.start[i]);
+      } else if (View(tasks_.name[i]) == "Memcpy") {
+        copies[operation->second].push_back({tasks_.start[i], EndOf(i)});
+      }
+    }
+    for (auto& [operation, spans] : copies) {
+      const auto others = first.find(operation);
+      if (others == first.end()) continue;
+      const TimeNs begin = std::ranges::min_element(spans, {}, &Interval::begin)->begin;
+      if (begin >= others->second) continue;
+      part_.operations[operation].copied =
+          LengthWithin(Union(std::move(spans)), {begin, others->second});
     }
   }
 

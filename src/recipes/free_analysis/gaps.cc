@@ -62,12 +62,19 @@ class Neighbours {
       const auto row = static_cast<std::size_t>(dispatch.call);
       const TimeNs begin = trace_.host_calls.start[row];
       side.call = Interval{begin, begin + trace_.host_calls.dur[row]};
+      side.call_thread = ThreadOf(trace_.host_calls.track[row]);
     }
     if (dispatch.op >= 0) {
       const auto row = static_cast<std::size_t>(dispatch.op);
       side.op_end = trace_.host_ops.start[row] + trace_.host_ops.dur[row];
+      side.op_thread = ThreadOf(trace_.host_ops.track[row]);
     }
     return side;
+  }
+
+  std::int64_t ThreadOf(std::int32_t track) const {
+    const auto row = static_cast<std::size_t>(track);
+    return track >= 0 && row < trace_.tracks.Size() ? trace_.tracks.tid[row] : -1;
   }
 
   const RankTrace& trace_;
@@ -105,6 +112,25 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
   }
 }
 
+// What took most of the time between the two dispatches. Where the task queue's thread makes the
+// calls, it may wait for the one that runs the operators.
+void AddHeldThread(const RankTrace& trace, const ThreadTimes& threads, Gap& gap) {
+  const auto end_of = [](const HostSide& side) {
+    return side.call ? std::optional(side.call->end) : side.op_end;
+  };
+  const auto from = end_of(gap.before), to = end_of(gap.behind);
+  if (threads.Empty() || !from || !to || *to <= *from) return;
+  const HostSide& side = gap.behind;
+  const std::int64_t thread = side.call_thread >= 0 ? side.call_thread : side.op_thread;
+  const std::vector<HoldUp> holds = threads.HoldUps(thread, side.op_thread, {*from, *to});
+  constexpr TimeNs kMinShare = 10;
+  if (holds.empty() || kMinShare * holds.front().time < *to - *from) return;
+  const HoldUp& most = holds.front();
+  gap.held =
+      HeldThread{most.doing, std::string(trace.strings.View(threads.NameOfThread(most.thread))),
+                 std::string(trace.strings.View(most.by)), most.time};
+}
+
 // Keeps the longest; of equal ones the earlier come first.
 void KeepLongest(std::size_t most, std::vector<Gap>& gaps) {
   StableSort(gaps, [](const Gap& a, const Gap& b) {
@@ -122,10 +148,12 @@ void AddSurroundings(const RankTrace& trace, bool with_copies, std::vector<Gap>&
   if (gaps.empty()) return;
   const Neighbours neighbours(trace, with_copies);
   const std::vector<std::size_t> tasks = RunningTasks(trace);
+  const ThreadTimes threads(trace);
   for (Gap& gap : gaps) {
     gap.before = neighbours.Before(gap.time);
     gap.behind = neighbours.Behind(gap.time);
     AddTasks(trace, tasks, gap);
+    AddHeldThread(trace, threads, gap);
   }
 }
 
@@ -246,7 +274,9 @@ std::string LaunchText(const Interval& before, const Interval& behind) {
 
 }  // namespace
 
-GapReason ReasonOf(const Gap& gap, std::string_view runtime) {
+namespace {
+
+GapReason ReasonOfDispatches(const Gap& gap, std::string_view runtime) {
   GapReason reason;
   if (gap.maybe_busy) {
     reason.kind = IdleReason::kMaybeBusy;
@@ -292,9 +322,37 @@ GapReason ReasonOf(const Gap& gap, std::string_view runtime) {
   return reason;
 }
 
+std::string HeldText(const HeldThread& held) {
+  const std::string by = held.by.empty() ? "an idle core" : held.by;
+  switch (held.doing) {
+    case ThreadDoing::kPreempted:
+      return fmt::format("thread {} was preempted by {} for {} us", held.thread, by,
+                         PythonUs(held.time));
+    case ThreadDoing::kInterrupted:
+      return fmt::format("thread {} was interrupted by {} for {} us", held.thread, by,
+                         PythonUs(held.time));
+    default:
+      return fmt::format("thread {} was woken and waited for {} for {} us", held.thread, by,
+                         PythonUs(held.time));
+  }
+}
+
+}  // namespace
+
+GapReason ReasonOf(const Gap& gap, std::string_view runtime) {
+  GapReason reason = ReasonOfDispatches(gap, runtime);
+  const bool is_of_host = reason.kind == IdleReason::kHost || reason.kind == IdleReason::kRuntime ||
+                          reason.kind == IdleReason::kFramework;
+  if (is_of_host && gap.held) reason.text += "; " + HeldText(*gap.held);
+  return reason;
+}
+
 std::string ReasonInWords(const std::string& reason) {
   // As ReasonOf() writes them.
   static constexpr const char* kForms[] = {
+      ToTranslate("{}; thread {} was preempted by {} for {} us"),
+      ToTranslate("{}; thread {} was interrupted by {} for {} us"),
+      ToTranslate("{}; thread {} was woken and waited for {} for {} us"),
       ToTranslate("Perhaps not idle: the first recorded work of a stream began long after its"
                   " launch; earlier work was not recorded."),
       ToTranslate("Skip free analysis due to no prev or next task."),

@@ -12,6 +12,7 @@
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/thread_time.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa::recipes::free_analysis {
@@ -21,6 +22,16 @@ struct HostSide {
   std::optional<Interval> call;  ///< that handed it to the device
   std::optional<TimeNs> op_end;  ///< of the framework operator that launched it
   bool known = true;             ///< false: no such work was recorded
+  /// That made the call, and that ran the operator; -1: unknown.
+  std::int64_t call_thread = -1, op_thread = -1;
+};
+
+/// What kept a thread that dispatches from running between the dispatches around a gap, as the
+/// scheduler of the operating system recorded it.
+struct HeldThread {
+  ThreadDoing doing{};
+  std::string thread, by;  ///< by name; who had the core is empty where that was idle or unknown
+  TimeNs time = 0;
 };
 
 /// What a gap lies next to.
@@ -42,6 +53,7 @@ struct Gap {
   std::vector<std::pair<std::string, std::size_t>> tasks;
   TimeNs longest_rest = 0;  ///< the longest piece of the gap without those tasks
   HostSide before, behind;  ///< the work that ends where the gap begins, and begins where it ends
+  std::optional<HeldThread> held;  ///< for a tenth of the time between them at least
 };
 
 /// The longest gaps in the account of a rank, the longest first; of equal ones the earlier. All of

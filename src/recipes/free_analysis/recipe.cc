@@ -394,7 +394,7 @@ Recipe FreeAnalysis() {
        .folder = "FreeAnalysis",
        .summary = "the longest idle times of the device, and why",
        .needs = kAccountTables | Tables::kOverlaps | Tables::kScheduleKernels | Tables::kOpStacks |
-                kLatenessTables,
+                Tables::kThreadStates | kLatenessTables,
        .options = {kTopNum, kAsCompat},
        .can_run = JudgeFreeAnalysis});
 }

@@ -3,90 +3,17 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
-#include "mpa/base/stable_sort.h"
+#include "holders.h"
 #include "mpa/measure/memory_growth.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa::recipes::memory_timeline {
 namespace {
 
-constexpr std::size_t kMaxHolders = 50, kMaxLeaks = 50, kMaxPoints = 200;
-
-void SortByBytes(auto& list, std::size_t most) {
-  StableSort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  if (list.size() > most) list.resize(most);
-}
-
-// The rest of the peak, so that the list adds up to it.
-void AddRest(const Level& peak, std::vector<Held>& holders) {
-  std::int64_t shown = 0;
-  for (const Held& one : holders) shown += one.bytes;
-  const std::int64_t rest = peak.Allocated() - shown;
-  if (rest != 0) holders.push_back({{.op = "(others)", .category = Category::kUnknown}, 0, rest});
-}
-
-std::vector<Held> HoldersAt(const Level& peak, const std::vector<Life>& lives,
-                            const HolderNames& names) {
-  std::map<Holder, Held> found;
-  auto unlisted = peak.bytes;  // by category
-  for (const Life& life : lives) {
-    if (!life.Holds(peak.time)) continue;
-    Held& held = found[names.Of(life)];
-    ++held.count;
-    held.bytes += life.bytes;
-    unlisted[static_cast<std::size_t>(life.category)] -= life.bytes;
-  }
-  std::vector<Held> holders;
-  for (auto& [holder, held] : found) {
-    held.holder = holder;
-    holders.push_back(std::move(held));
-  }
-  for (std::size_t i = 0; i < kCategories; ++i) {
-    const auto category = static_cast<Category>(i);
-    const char* name = category == Category::kUnknown ? "(not listed)" : "(before the capture)";
-    if (unlisted[i] != 0) holders.push_back({{.op = name, .category = category}, 0, unlisted[i]});
-  }
-  SortByBytes(holders, kMaxHolders);
-  AddRest(peak, holders);
-  return holders;
-}
-
-// Allocations of less than a thousandth of the peak are in no band.
-std::vector<Band> BandsOf(const Level& peak, const std::vector<Held>& holders,
-                          const std::vector<Level>& points, const std::vector<Life>& lives,
-                          const HolderNames& names) {
-  constexpr std::size_t kMaxBands = 10;
-  constexpr std::int64_t kLarge = 1000;
-  std::vector<Band> bands;
-  std::map<Holder, std::size_t> places;
-  for (const Held& held : holders) {
-    if (bands.size() == kMaxBands) break;
-    if (held.count == 0) continue;  // of no call
-    places.emplace(held.holder, bands.size());
-    bands.push_back({held.holder, std::vector<std::int64_t>(points.size() + 1)});
-  }
-  const auto first_at = [&](TimeNs time) {
-    return static_cast<std::size_t>(std::ranges::lower_bound(points, time, {}, &Level::time) -
-                                    points.begin());
-  };
-  for (const Life& life : lives) {
-    if (life.bytes < peak.Allocated() / kLarge) continue;
-    const auto place = places.find(names.Of(life));
-    if (place == places.end()) continue;
-    std::vector<std::int64_t>& changes = bands[place->second].bytes;
-    changes[first_at(life.begin)] += life.bytes;
-    if (life.end != kNever) changes[first_at(life.end)] -= life.bytes;
-  }
-  for (Band& band : bands) {
-    band.bytes.pop_back();  // changes behind the last point
-    std::partial_sum(band.bytes.begin(), band.bytes.end(), band.bytes.begin());
-  }
-  return bands;
-}
+constexpr std::size_t kMaxLeaks = 50;
 
 std::vector<Leak> LeaksOf(const HostSteps& steps, const std::vector<Life>& lives,
                           const HolderNames& names) {
@@ -153,6 +80,8 @@ std::optional<std::int64_t> RankMemory::GrowthPerStep() const {
 
 RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) {
   RankMemory part;
+  part.snapshots = SnapshotsOf(trace);
+  part.is_snapshot = trace.source == "snapshot";
   part.lacks_addresses = trace.lacks_addresses;
   if (part.lacks_addresses) return part;
   const OpTree ops(trace);
@@ -182,14 +111,15 @@ RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> chosen) 
   part.begin = window.begin;
   part.end = window.end;
   const HolderNames names(ops);
+  const auto holder_of = [&](const Life& life) { return names.Of(life); };
   part.leaks = LeaksOf(steps, lives, names);
   const Curve curve = CurveOf(part.events, window.begin);
   const auto peak = curve.PeakWithin(window);
   if (!peak) return part;
   part.points = LevelsAt(Thinned(curve, kMaxPoints), curve, part.events, totals);
   part.peak = LevelsAt({*peak}, curve, part.events, totals).front();
-  part.holders = HoldersAt(*part.peak, lives, names);
-  part.bands = BandsOf(*part.peak, part.holders, part.points, lives, names);
+  part.holders = HoldersAt(*part.peak, lives, holder_of);
+  part.bands = BandsOf(*part.peak, part.holders, part.points, lives, holder_of);
   if (const auto step = steps.OfHostTime(part.peak->time)) part.peak_step = steps.Id(*step);
   part.most_recorded = totals.MostAllocated();
   part.most_reserved = totals.MostReserved();

@@ -9,6 +9,7 @@
 
 #include "lives.h"
 #include "mpa/base/time.h"
+#include "mpa/measure/allocator_replay.h"
 #include "mpa/measure/memory_totals.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/make_recipe.h"
@@ -109,7 +110,51 @@ struct Leak {
   std::int32_t first_step = -1, last_step = -1;
 };
 
+/// What a call site still holds in the end of a snapshot.
+struct Kept {
+  Holder holder;
+  std::int64_t count = 0, bytes = 0;
+  std::int64_t oldest = -1, newest = -1;  ///< actions; -1: before the history
+  TimeNs oldest_age = -1;                 ///< at the end; -1: unknown
+  bool grows = false;                     ///< it takes more again and again, and returns nothing
+};
+
+/// An allocation that failed, with the call that asked.
+struct Failure {
+  OutOfMemory memory;
+  Holder holder;
+};
+
+/// The allocator of one device in one snapshot. Times are the numbers of its actions, from 0; -1 is
+/// before them.
+struct SnapshotMemory {
+  std::string file;
+  std::int64_t device = -1;
+  std::string settings;         ///< of the allocator; empty: not recorded
+  std::int64_t actions = 0;     ///< of the history that was kept
+  TimeNs begin = -1, end = -1;  ///< of the history; -1: times were not recorded
+  std::int64_t before = 0;      ///< bytes that were held before it
+  HeldAtEnd held;
+  Level peak;
+  TimeNs peak_time = -1;
+  std::int64_t most_reserved = 0;
+  std::vector<Held> holders;  ///< of the peak, most bytes first; they add up to it
+  std::vector<Kept> kept;     ///< in the end, most bytes first
+  std::int64_t kept_sites = 0;
+  std::vector<Level> points;
+  std::vector<TimeNs> times;  ///< of the points; -1: not recorded
+  std::vector<Band> bands;
+  std::int64_t failure_count = 0;
+  std::vector<Failure> failures;  ///< the last ones, in order
+  std::int64_t contradictions = 0;
+
+  /// The last of the failures for which enough was free, but in pieces; or else the last one.
+  const Failure* WorstFailure() const;
+};
+
 struct RankMemory {
+  std::vector<SnapshotMemory> snapshots;
+  bool is_snapshot = false;      ///< there is nothing else
   std::int64_t allocations = 0;  ///< that are listed
   bool lacks_addresses = false;  ///< which allocation a release ends is not known; nothing follows
   bool has_totals = false;       ///< the allocators reported what is allocated
@@ -144,7 +189,10 @@ inline constexpr Tables kMemoryTables =
     Tables::kAllocations | Tables::kMemorySamples | Tables::kHostOps | Tables::kOpStacks |
     Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kLaunches |
     Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
-    Tables::kSteps;
+    Tables::kSteps | Tables::kMemorySnapshot;
+
+/// Of each device in each snapshot.
+std::vector<SnapshotMemory> SnapshotsOf(const RankTrace& trace);
 
 /// With `step` of that step alone; the categories always come from the whole capture.
 RankMemory MemoryOf(const RankTrace& trace, std::optional<std::int32_t> step);
@@ -154,5 +202,11 @@ void AddSheets(const Ranks& ranks, Report& report);
 
 /// The peak, what held it, growth and fragmentation.
 void AddLines(const Ranks& ranks, Detail detail, Report& report);
+
+/// The same of memory snapshots: the sheets SnapshotDevices, SnapshotPeak, SnapshotHeld,
+/// SnapshotOverTime and SnapshotFailures, pictures, and lines. Nothing where there are none.
+void AddSnapshotSheets(const Ranks& ranks, Report& report);
+void AddSnapshotDrawings(const Ranks& ranks, Report& report);
+void AddSnapshotLines(const Ranks& ranks, Detail detail, Report& report);
 
 }  // namespace mpa::recipes::memory_timeline

@@ -339,12 +339,19 @@ void AddNotes(const Ranks& ranks, Report& report) {
   for (const auto& [rank, part] : ranks) {
     if (part.lacks_addresses) {
       without_addresses.Add(rank);
-    } else if (part.allocations == 0) {
+    } else if (part.allocations == 0 && !part.is_snapshot) {
       without.Add(rank);
-    } else if (!part.has_totals) {
+    } else if (!part.has_totals && !part.is_snapshot) {
       without_totals.Add(rank);
     }
     beyond = std::max(beyond, part.beyond_totals);
+    for (const SnapshotMemory& memory : part.snapshots) {
+      if (memory.contradictions == 0) continue;
+      report.notes.push_back(
+          Say("{}: {} actions on device {} contradict what is held at the end, so the numbers over"
+              " its history are not reliable",
+              memory.file, memory.contradictions, memory.device));
+    }
   }
   without.AppendTo(Say("no memory of operators was recorded; collect with profile_memory=True"),
                    report.notes);
@@ -369,6 +376,11 @@ void CheckMemory(const RankMemory& part) {
     if (band.bytes.size() != part.points.size())
       Fail(ErrorKind::kCorrupt, "the memory over time is impossible");
   }
+  for (const SnapshotMemory& memory : part.snapshots) {
+    bool fits = memory.times.size() == memory.points.size();
+    for (const Band& band : memory.bands) fits = fits && band.bytes.size() == memory.points.size();
+    if (!fits) Fail(ErrorKind::kCorrupt, "the memory over time is impossible");
+  }
 }
 
 void ReduceMemoryTimeline(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
@@ -379,14 +391,21 @@ void ReduceMemoryTimeline(const Ranks& ranks, const RecipeArguments&, OutputSele
     for (TextDocument& document : DocumentsOf(StemOf(rank), part))
       report.documents.push_back(std::move(document));
   }
+  const bool has_profile =
+      std::ranges::any_of(ranks, [](const Rank& rank) { return !rank.part.is_snapshot; });
   if (wanted.sheets) {
-    AddSheets(ranks, report);
+    if (has_profile) AddSheets(ranks, report);
+    AddSnapshotSheets(ranks, report);
     AddDrawings(ranks, report);
+    AddSnapshotDrawings(ranks, report);
   }
-  if (wanted.screen != Detail::kNone) AddLines(ranks, wanted.screen, report);
+  if (wanted.screen == Detail::kNone) return;
+  AddLines(ranks, wanted.screen, report);
+  AddSnapshotLines(ranks, wanted.screen, report);
 }
 
 Verdict JudgeMemoryTimeline(const RankFacts& facts) {
+  if (facts.snapshots && facts.problem.empty()) return {};
   return JudgeReadable(facts).RefuseWithoutMemory(facts);
 }
 

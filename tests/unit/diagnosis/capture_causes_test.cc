@@ -232,6 +232,29 @@ TEST(CaptureCauses, SettingsThatAllRanksHaveAreNotAdvised) {
       << "only one of the ranks has it";
 }
 
+// Ascend910B has 32 GiB or more, of which half is free or not.
+TEST(CaptureCauses, LargerBatchesNeedMemory) {
+  const auto advice = [](std::int64_t reserved, double of_device = 0) {
+    RankDiagnosis part = ThreeSteps([](PartBuilder& step) {
+      for (int i = 0; i < 40; ++i) LaunchAfter(kMs / 5, step).Kernel("Add", kMs / 20);
+    });
+    part.memory.peak = reserved;
+    Thresholds thresholds;
+    SetRule("host.launch_bound", "memory_bytes", of_device, thresholds);
+    const Diagnosis diagnosis = DiagnoseJob({part}, thresholds);
+    const Finding* found = FindingWith(diagnosis, "host.launch_bound");
+    return found == nullptr ? "none" : AdviceOf(*found);
+  };
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  const std::string larger =
+      "larger batches: most of the memory is free; TASK_QUEUE_ENABLE=2 (raises peak device memory)";
+  const std::string usual = "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2";
+  EXPECT_EQ(advice(16 * kGib), larger);
+  EXPECT_EQ(advice(16 * kGib + 1), usual);
+  EXPECT_EQ(advice(0), usual) << "not recorded";
+  EXPECT_EQ(advice(20 * kGib, 64e9), larger) << "the user says what the device has";
+}
+
 MPA_REFUTES(CaptureCauses, StacksMakeTheHostSlow, "capture.overhead");
 TEST(CaptureCauses, StacksMakeTheHostSlow) {
   auto part = ThreeSteps([](PartBuilder& step) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/model/step_selection.h"
@@ -291,6 +293,29 @@ TEST_F(AccountingTest, ColdLookUpsOfTheLegacyPathAreTheirOwnClass) {
                         " 400-420 free.dispatch.cann; "),
             std::string::npos)
       << pieces;
+}
+
+// No look-up takes 1 ms: where even the quickest call does, all of them compile.
+TEST_F(AccountingTest, CallsOfTheLegacyPathThatAreAllSlowCompile) {
+  constexpr TimeNs kSlow = 1'000'000;
+  const auto classes = [&](TimeNs quickest) {
+    rank_.trace.host_calls = {};
+    Call("AscendCL@aclopCompileAndExecute", 100, 100 + quickest, queue_);
+    Call("AscendCL@aclopCompileAndExecute", 2 * kSlow, 5 * kSlow, queue_);
+    std::array<TimeNs, 2> times{};
+    const HostTimeline timeline(rank_.trace);
+    timeline.Walk(
+        queue_, 0, 6 * kSlow,
+        [&](const HostPiece& piece) {
+          if (piece.category == TimeCategory::kCompile) times[0] += piece.end - piece.begin;
+          if (piece.category == TimeCategory::kAclOp) times[1] += piece.end - piece.begin;
+        },
+        [](TimeNs, TimeNs) {});
+    return times;
+  };
+  EXPECT_EQ(classes(kSlow), (std::array<TimeNs, 2>{4 * kSlow, 0}));
+  EXPECT_EQ(classes(kSlow - 1), (std::array<TimeNs, 2>{0, 0})) << "three times as long is usual";
+  EXPECT_EQ(classes(1'000), (std::array<TimeNs, 2>{0, 3 * kSlow}));
 }
 
 TEST_F(AccountingTest, KernelsComeBeforeCommunicationBeforeCopies) {

@@ -26,8 +26,15 @@
   X(kHostGc)             \
   X(kHostMemory)         \
   X(kHostCheckpoint)     \
+  X(kHostSystemCall)     \
+  X(kHostLock)           \
+  X(kHostGil)            \
   X(kHostGraphMissed)    \
   X(kServeHost)          \
+  X(kHostPreempted)      \
+  X(kHostFewCores)       \
+  X(kHostWokenLate)      \
+  X(kHostInterrupts)     \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \
@@ -54,12 +61,15 @@
   X(kCommUnaligned)      \
   X(kCommContention)     \
   X(kCommRetransmit)     \
+  X(kCommLostPackets)    \
   X(kCommInner)          \
   X(kCommBuffer)         \
   X(kPpBubble)           \
   X(kServeStall)         \
   X(kEnvCheck)           \
   X(kMemPressure)        \
+  X(kMemGrowth)          \
+  X(kMemFragments)       \
   X(kCaptureOverhead)    \
   X(kCaptureWarmup)      \
   X(kCaptureMissing)
@@ -72,6 +82,8 @@ MPA_FINDINGS(MPA_FINDING)
 
 /// Single calls of the host that stand still, where all of them should be quick.
 extern const FindingVariant kHostStalls;
+/// Collectives that copy before they send, where others of the same size do not.
+extern const FindingVariant kCommCopiesFirst;
 /// Products that are slow because the vector cores compute them.
 extern const FindingVariant kOpSlowOnVectorCores;
 /// Ports to other hosts that are slow on all ranks: which of them is the slow one does not show.

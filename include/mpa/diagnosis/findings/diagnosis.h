@@ -124,6 +124,7 @@ inline constexpr MetricInfo kCallsPerStep{"calls_per_step", "count", "{} calls a
     kMeanClock{"clock", "MHz", "cores at {}"}, kBandwidth{"bandwidth", "GB/s", "{} over the link"},
     kSlowestTenth{"slowest_tenth", "ratio", "the slowest tenth takes {} times the median"},
     kMeanSize{"mean_size", "bytes", "mean size {}"},
+    kPeakReserved{"peak_reserved", "bytes", "at most {} reserved"},
     /// Replays let ranks that are not analysed come with those that are.
     kIfOthersCame{"other_ranks", "count",
                   "the gain holds if the {} other ranks came no later than its peers"};

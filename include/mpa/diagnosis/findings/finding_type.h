@@ -61,6 +61,7 @@ std::string_view WordsOf(Record record, bool on_gpu);
 struct Coverage {
   const Thresholds& thresholds;
   bool on_gpu = false, operations = false, transfers = false, calls = false;
+  bool threads = false;   ///< the scheduler of the operating system was recorded
   bool compares = false;  ///< enough ranks have a role in common
   double steps = 0;       ///< that count
   std::size_t ranks = 0;
@@ -68,9 +69,11 @@ struct Coverage {
   bool serves = false;            ///< the steps are those of a server
   bool decodes_by_graph = false;  ///< some of them decode, and run captured graphs
   bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
+  bool system_calls = false, locks = false;  ///< of threads of the host
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }
 inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }
+inline bool KnowsThreads(const Coverage& job) { return job.threads; }
 inline bool ComparesRanks(const Coverage& job) { return job.compares; }
 inline bool HasStages(const Coverage& job) { return job.stages > 1; }
 

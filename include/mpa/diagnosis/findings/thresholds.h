@@ -122,6 +122,8 @@ inline constexpr Threshold kMinShare{"least_share", 0.01, 0, 1,
     kCacheBytes{"cache_bytes", 0, 0, kMaxBytes,
                 "smaller tensors fit the cache and do not show that bandwidth; 0: from the chip's"
                 " entry"},
+    kMemoryBytes{"memory_bytes", 0, 0, kMaxBytes,
+                 "memory that a device has at least; 0: as the chip's entry says"},
     kClockRatio{"ratio", 0.95, 0, 1, "a device is throttled below this share of its rated clock"},
     kFewSteps{"steps", 3, 1, kMaxCalls,
               "with fewer steps, a pattern cannot be distinguished from an accident"};

@@ -159,6 +159,8 @@ struct AnalyzerRows {
   std::vector<ClockRow> clocks;
   std::vector<PerfRow> performance;  ///< by family and verdict
   SequenceList sequences;
+  /// That RoCE ports counted as damaged or dropped, or sent again, while the capture lasted.
+  std::int64_t lost_packets = 0;
 };
 
 AnalyzerRows MakeAnalyzerRows(const RankTrace& trace);

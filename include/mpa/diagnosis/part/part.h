@@ -15,6 +15,7 @@
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/measure/host_alone.h"
+#include "mpa/measure/thread_time.h"
 #include "mpa/measure/time_category.h"
 #include "mpa/measure/transfer_times.h"
 #include "mpa/mfu/roofline.h"
@@ -50,6 +51,13 @@ struct WorkSum {
   TimeNs time = 0;
 };
 
+/// Of the device, in bytes, as the allocators report it; -1: not recorded.
+struct StepMemory {
+  std::int64_t allocated = -1;       ///< what tensors take at the end of the step
+  std::int64_t most_allocated = -1;  ///< in the step
+  std::int64_t reserved = -1;        ///< at its end
+};
+
 /// One step of a rank: how its time was spent.
 struct StepPart {
   std::int32_t id = -1;
@@ -64,6 +72,7 @@ struct StepPart {
   ServingBatch batch = {};  ///< of a server
   std::int64_t graphs = 0;  ///< captured or compiled graphs that the host launched
   std::vector<WorkSum> work{};
+  StepMemory memory = {};
 };
 
 /// Work of the host on an edge of the graph, by class.
@@ -154,6 +163,27 @@ struct SilentGap {
   TimeNs start = 0, dur = 0;  ///< in host time
 };
 
+/// Within work of the host: time in which a thread that issues work could run and did not, as the
+/// scheduler of the operating system recorded it; all of one cause.
+struct ThreadWait {
+  static constexpr bool kInColumns = true;
+  std::uint32_t edge = 0;
+  ThreadDoing doing{};
+  bool by_own = false;  ///< a thread of the process itself had the core
+  /// "CSD -> acl_thread": who had the core, or which interrupt, and the thread that waited.
+  NameId name = 0;
+  std::int32_t core = -1;  ///< of the longest piece
+  std::uint32_t count = 0;
+  TimeNs time = 0;
+  TimeNs longest = 0, start = 0;  ///< the longest piece, in host time
+};
+
+/// What the scheduler of the operating system says of the threads that issue work.
+struct SchedulerFacts {
+  bool recorded = false;
+  std::vector<ThreadWait> waits;  ///< in order of their edges
+};
+
 struct OperationPart {
   static constexpr bool kInColumns = true;
   NameId group = 0, name = 0, kind = 0;
@@ -164,6 +194,7 @@ struct OperationPart {
   /// From the last arrival on, as far as tasks are recorded: while data moved, while nothing did
   /// because a peer was slow, and the rest.
   TimeNs moved = 0, held_up = 0, idle = 0;
+  TimeNs copied = 0;  ///< copies within the rank, before it has to do with another one
   /// What its tasks sent to other hosts, and while any of them did.
   std::int64_t port_bytes = 0;
   TimeNs port_time = 0;
@@ -204,12 +235,14 @@ struct RankDiagnosis {
   bool has_calls = true;      ///< of the runtime
   bool breaks_off = false;    ///< the end of the run is missing
   bool knows_garbage = true;  ///< collections are recorded, if there are any
-  bool has_stacks = true;     ///< of Python
-  bool has_shapes = false;    ///< operators of a GPU, whether or not one launched a kernel
-  bool has_host_ops = true;   ///< operators of the framework, or Python
-  bool is_compiled = false;   ///< it runs compiled functions or captured graphs
-  bool trains = true;         ///< a backward pass was captured; false: none, and operators were
-  bool is_outline = false;    ///< see OutlineOf()
+  /// Calls into the operating system, and the lock of Python's interpreter, were recorded.
+  bool knows_system_calls = false, knows_locks = false;
+  bool has_stacks = true;    ///< of Python
+  bool has_shapes = false;   ///< operators of a GPU, whether or not one launched a kernel
+  bool has_host_ops = true;  ///< operators of the framework, or Python
+  bool is_compiled = false;  ///< it runs compiled functions or captured graphs
+  bool trains = true;        ///< a backward pass was captured; false: none, and operators were
+  bool is_outline = false;   ///< see OutlineOf()
   std::vector<std::string> names;
   std::vector<StepPart> steps;
   EarlierTime earlier = {};  ///< before the first of them
@@ -224,6 +257,7 @@ struct RankDiagnosis {
   std::vector<TimeNs> between;
   HostPlaces places;
   std::vector<SilentGap> gaps;  ///< of 1 ms or more
+  SchedulerFacts scheduler;
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;

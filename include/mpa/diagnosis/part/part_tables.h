@@ -10,6 +10,7 @@ namespace mpa {
 constexpr Tables kPartTables = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks |
                                Tables::kKernelTensors | Tables::kChips | Tables::kMemorySamples |
                                Tables::kKernelCounters | Tables::kKernelLoads | Tables::kOpStacks |
-                               Tables::kBackwardLinks | kOpShapes;
+                               Tables::kBackwardLinks | Tables::kThreadStates | Tables::kCounters |
+                               kOpShapes;
 
 }  // namespace mpa

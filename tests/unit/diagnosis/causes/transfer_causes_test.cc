@@ -46,6 +46,47 @@ TEST(TransferCauses, MessagesOfOddSizes) {
   EXPECT_EQ(FindingWith(diagnosis, "comm.contention/SDMA"), nullptr);
 }
 
+// Two operations of 1 MB in each of three steps: the first takes 2 ms, of which it copies for some
+// time before it sends, the second takes 1 ms and copies for 10 us.
+RankDiagnosis WithCopies(TimeNs copied) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step();
+    for (int number = 0; number < 2; ++number) {
+      builder.Kernel("MatMulV3", kMs)
+          .Collective(fmt::format("hcom_allReduce__1_{}", 2 * step + number), (2 - number) * kMs);
+      builder.Part().operations.back().bytes = kMb;
+      builder.Part().operations.back().copied = number == 0 ? copied : 10 * kUs;
+    }
+  }
+  return builder.Build();
+}
+
+TEST(TransferCauses, CollectivesThatCopyFirst) {
+  const Diagnosis diagnosis = DiagnoseJob({WithCopies(kMs)});
+  const Finding* found = FindingWith(diagnosis, "comm.unaligned/copies");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, kMs - 10 * kUs) << "the others copy, too";
+  EXPECT_DOUBLE_EQ(MetricIn(*found, "copied_per_call"), kMs - 10 * kUs);
+  EXPECT_DOUBLE_EQ(MetricIn(*found, "calls_per_step"), 1);
+  EXPECT_DOUBLE_EQ(MetricIn(*found, "other_calls_per_step"), 1);
+}
+
+MPA_REFUTES(TransferCauses, AShortCopyIsUsual, "comm.unaligned");
+TEST(TransferCauses, AShortCopyIsUsual) {
+  EXPECT_EQ(FindingWith(DiagnoseJob({WithCopies(399 * kUs)}), "comm.unaligned/copies"), nullptr)
+      << "less than a fifth of it";
+  EXPECT_NE(FindingWith(DiagnoseJob({WithCopies(400 * kUs)}), "comm.unaligned/copies"), nullptr);
+  RankDiagnosis all = WithCopies(kMs);
+  for (OperationPart& operation : all.operations) operation.copied = kMs;
+  EXPECT_EQ(FindingWith(DiagnoseJob({all}), "comm.unaligned/copies"), nullptr)
+      << "none is without a copy";
+  RankDiagnosis other_sizes = WithCopies(kMs);
+  for (std::size_t i = 0; i < other_sizes.operations.size(); i += 2)
+    other_sizes.operations[i].bytes = 2 * kMb;
+  EXPECT_EQ(FindingWith(DiagnoseJob({other_sizes}), "comm.unaligned/copies"), nullptr);
+}
+
 TEST(TransferCauses, TransfersBesideComputing) {
   const PeerTransfer transfer{.all = {12, 12 * kMb, 1'800 * kUs},
                               .beside = {6, 6 * kMb, 1'200 * kUs}};

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps the threads that launch work from running, as the scheduler of the operating system
+// recorded it: others that have their core, cores that are slow to come, interrupts.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "finder.h"
+#include "mpa/base/rank.h"
+#include "mpa/diagnosis/causes/finding_search.h"
+
+namespace mpa {
+namespace {
+
+constexpr MetricInfo kHoldUpsPerStep{"hold_ups_per_step", "count", "{} times a step"},
+    kLongestHoldUp{"longest_hold_up", "ns", "the longest {}"};
+
+const std::vector<const FindingType*>& SchedulerFindings() {
+  static const std::vector<const FindingType*> findings = {&kHostPreempted, &kHostFewCores,
+                                                           &kHostWokenLate, &kHostInterrupts};
+  return findings;
+}
+
+class SchedulerCauses : Finder {
+ public:
+  using Finder::Finder;
+
+  void Find() {
+    for (const FindingType* type : SchedulerFindings()) Add(*type);
+  }
+
+ private:
+  void Add(const FindingType& type) {
+    Finding candidate = NewFinding(job_, type);
+    std::map<RankId, double> of_rank;
+    double time = 0, count = 0;
+    TimeNs longest = 0;
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job_.Part(rank);
+      std::map<std::uint32_t, TimeNs> of_edge;
+      for (const ThreadWait& wait : part.scheduler.waits) {
+        if (!IsAbout(type, wait) || job_.StepOfEdge(rank, wait.edge) < 0) continue;
+        of_edge[wait.edge] += wait.time;
+        if (!job_.Counts(job_.StepOfEdge(rank, wait.edge))) continue;
+        of_rank[job_.ranks[rank].rank] += static_cast<double>(wait.time);
+        time += static_cast<double>(wait.time);
+        count += wait.count;
+        longest = std::max(longest, wait.longest);
+      }
+      for (const auto& [edge, held] : of_edge) {
+        const TimeNs less = std::min(held, part.graph.edges[edge].weight);
+        if (less > 0)
+          candidate.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + edge, less});
+      }
+    }
+    if (candidate.what_if.expect.waits.empty() || time == 0) return;
+    candidate.confidence = Certainty::kHigh;
+    candidate.ranks = MostlyOf(of_rank);
+    const double ranks = candidate.ranks.empty()
+                             ? RankSteps()
+                             : static_cast<double>(candidate.ranks.size() * job_.CountedSteps());
+    candidate.Measure(kTimePerStep, time / ranks);
+    candidate.Measure(kHoldUpsPerStep, count / ranks);
+    candidate.Measure(kLongestHoldUp, longest);
+    candidates_.push_back(std::move(candidate));
+  }
+};
+
+AdvicePart BindThreads() {
+  return {"bind the threads that launch to cores of their own (taskset -cp CORES THREAD)",
+          Change("threads that launch", "cores of their own")};
+}
+
+}  // namespace
+
+bool IsOfScheduler(const FindingType& type) {
+  return std::ranges::find(SchedulerFindings(), &type) != SchedulerFindings().end();
+}
+
+bool IsAbout(const FindingType& type, const ThreadWait& wait) {
+  if (wait.doing == ThreadDoing::kInterrupted) return &type == &kHostInterrupts;
+  if (wait.by_own) return &type == &kHostFewCores;
+  return &type == (wait.doing == ThreadDoing::kPreempted ? &kHostPreempted : &kHostWokenLate);
+}
+
+void LeaveToScheduler(std::vector<Finding>& candidates) {
+  std::unordered_map<ReplayGraph::Edge, TimeNs> held;
+  for (const Finding& candidate : candidates) {
+    if (!IsOfScheduler(*candidate.type)) continue;
+    for (const Removal::Edge& wait : candidate.what_if.expect.waits) held[wait.edge] += wait.less;
+  }
+  if (held.empty()) return;
+  const auto leave = [&](Removal& removal) {
+    for (Removal::Edge& wait : removal.waits) {
+      const auto found = held.find(wait.edge);
+      if (found != held.end()) wait.less = std::max<TimeNs>(0, wait.less - found->second);
+    }
+    std::erase_if(removal.waits, [](const Removal::Edge& wait) { return wait.less == 0; });
+  };
+  for (Finding& candidate : candidates) {
+    if (IsOfScheduler(*candidate.type)) continue;
+    leave(candidate.what_if.expect);
+    leave(candidate.what_if.bound);
+  }
+}
+
+const FindingType kHostPreempted = Fault(
+    Area::kHosts, "host.preempted", {"platform"}, "others take the core of the threads that launch",
+    {.looked_at = "a trace of the scheduler: time in which these threads could run and"
+                  " another one had been given their core, and which",
+     .refuted_by = "the threads run or sleep in the gap, or the device has work meanwhile",
+     .applies = KnowsThreads,
+     .find = FindBy<SchedulerCauses>,
+     .advice = {{BindCores(), BindThreads(), KeepOthersOff()},
+                {BindProcesses(), BindThreads(), KeepOthersOff()}}});
+
+const FindingType kHostFewCores = Fault(
+    Area::kHosts, "host.few_cores", {"platform", "framework"},
+    "the process has too few cores for its threads",
+    {.looked_at = "a trace of the scheduler: time in which threads that launch waited for a core"
+                  " that another thread of the process had",
+     .refuted_by = "other processes had the core, or the threads did not want to run",
+     .applies = KnowsThreads,
+     .advice = {{{"give the process more cores (cpuset of the container, taskset)",
+                  Change("cores of the process", "more")},
+                 {"use fewer threads (OMP_NUM_THREADS, num_workers)",
+                  Change("threads of the process", "fewer")},
+                 BindThreads()}}});
+
+const FindingType kHostWokenLate =
+    Fault(Area::kHosts, "host.woken_late", {"platform"},
+          "the threads that launch get a core late when they are woken",
+          {.looked_at = "a trace of the scheduler: time from the moment at which these threads are"
+                        " woken to that at which they run, and who has the core",
+           .refuted_by = "they run at once, or nobody wakes them: what they wait for is late",
+           .applies = KnowsThreads,
+           .advice = {{BindCores(), BindThreads(), KeepOthersOff()},
+                      {BindProcesses(), BindThreads(), KeepOthersOff()}}});
+
+const FindingType kHostInterrupts = Fault(
+    Area::kHosts, "host.interrupts", {"platform"}, "interrupts stop the threads that launch",
+    {.looked_at = "a trace of the scheduler: interrupts that a core handles while such a thread has"
+                  " it, by name",
+     .refuted_by = "the interrupts are handled on other cores, or are short",
+     .applies = KnowsThreads,
+     .advice = {
+         {{"handle these interrupts on other cores (/proc/irq/N/smp_affinity; stop irqbalance)",
+           Change("interrupts", "other cores")},
+          BindThreads()}}});
+
+}  // namespace mpa

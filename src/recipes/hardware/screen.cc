@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the screen says of counters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/language.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/text.h"
+#include "mpa/recipe/rank_lines.h"
+#include "mpa/report/amount.h"
+#include "mpa/report/screen_line.h"
+#include "mpa/report/screen_list.h"
+#include "part.h"
+#include "value_text.h"
+
+namespace mpa::recipes::hardware {
+namespace {
+
+constexpr std::size_t kMostRows = 14;
+
+// A counter and the rank that reaches most.
+struct Reached {
+  RankId rank;
+  const Counter* counter = nullptr;
+};
+
+Reached MostOf(const CounterOfRanks& counter, const Ranks& ranks) {
+  const auto most = std::ranges::max_element(
+      counter.counters, {}, [](const auto& of_rank) { return of_rank.second->max; });
+  return {ranks[most->first].rank, most->second};
+}
+
+// Close to a known limit, a counter says most; else the first group has the word.
+Reached Foremost(const std::vector<CounterOfRanks>& counters, const Ranks& ranks) {
+  constexpr double kClose = 0.8;
+  Reached best;
+  for (const CounterOfRanks& counter : counters) {
+    const Reached most = MostOf(counter, ranks);
+    if (most.counter->id.kind == CounterKind::kTotal || most.counter->OfLimit() < kClose) continue;
+    if (best.counter == nullptr || most.counter->OfLimit() > best.counter->OfLimit()) best = most;
+  }
+  if (best.counter != nullptr) return best;
+  for (const CounterOfRanks& counter : counters) {
+    const Reached most = MostOf(counter, ranks);
+    if (most.counter->id.kind == CounterKind::kTotal) continue;
+    const bool is_first = best.counter == nullptr;
+    // Of one group what is furthest with a known limit.
+    const bool tells_more = !is_first && most.counter->id.group == best.counter->id.group &&
+                            most.counter->OfLimit() > best.counter->OfLimit();
+    if (is_first || tells_more) best = most;
+  }
+  return best;
+}
+
+std::string Sentence(const Reached& reached, bool several) {
+  const Counter& counter = *reached.counter;
+  const std::string label =
+      several ? Say("{} of {}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
+  const std::string value = ValueText(counter.id, counter.max);
+  const bool runs = !counter.ran.empty();
+  if (counter.limit > 0 && counter.id.unit != "%") {
+    const std::string share = PercentText(counter.OfLimit());
+    return runs ? Say("{} reaches {}, {} of its peak, while {} runs", label, value, share,
+                      counter.ran.front().type)
+                : Say("{} reaches {}, {} of its peak", label, value, share);
+  }
+  return runs ? Say("{} reaches {} while {} runs", label, value, counter.ran.front().type)
+              : Say("{} reaches {}", label, value);
+}
+
+std::vector<ScreenColumn> ValueColumns() {
+  return {ScreenText("counter", 30), ScreenText("unit", 9),  ScreenNumber("mean", 8),
+          ScreenNumber("p95", 8),    ScreenNumber("max", 8), ScreenPercent("of peak", 9)};
+}
+
+void AddCounters(const std::vector<CounterOfRanks>& counters, ScreenLines& lines) {
+  const ScreenList list(2, ValueColumns());
+  lines.push_back(list.Heading());
+  std::size_t rows = 0;
+  for (const CounterOfRanks& of_ranks : counters) {
+    const Counter& counter = *of_ranks.counters.front().second;
+    if (counter.id.kind == CounterKind::kTotal) continue;
+    if (rows++ == kMostRows) break;
+    const ValueUnit unit = UnitOf(counter.id, counter.max);
+    const auto text = [&](double value) {
+      return fmt::format("{:.{}f}", value / unit.size, unit.decimals);
+    };
+    const bool has_peak = counter.limit > 0 && counter.id.unit != "%";
+    lines.push_back(list.Line(counter.id.Label(), unit.name, text(counter.mean), text(counter.p95),
+                              text(counter.max),
+                              has_peak ? Cell(100 * counter.OfLimit()) : Cell()));
+  }
+}
+
+void AddSpreads(const std::vector<CounterOfRanks>& counters, ScreenLines& lines) {
+  const ScreenList list(
+      2, {ScreenText("mean of", 30), ScreenText("unit", 9), ScreenNumber("min", 8),
+          ScreenNumber("median", 8), ScreenNumber("max", 8), ScreenNumber("rank", 6)});
+  lines.push_back(list.Heading());
+  std::size_t rows = 0;
+  OutlierLines outliers;
+  for (const CounterOfRanks& counter : counters) {
+    if (counter.first->id.kind == CounterKind::kTotal) continue;
+    if (rows++ == kMostRows) break;
+    const RankSpread spread = SpreadOf(counter.means);
+    const ValueUnit unit = UnitOf(counter.first->id, spread.max.value);
+    const auto text = [&](double value) {
+      return fmt::format("{:.{}f}", value / unit.size, unit.decimals);
+    };
+    lines.push_back(list.Line(counter.first->id.Label(), unit.name, text(spread.min.value),
+                              text(spread.median), text(spread.max.value),
+                              RankName(spread.max.rank)));
+    outliers.Add(counter.first->id.Label(), counter.means,
+                 [id = counter.first->id](double value) { return ValueText(id, value); });
+  }
+  outliers.AppendTo(lines);
+}
+
+// "  while HBM read and write is high: MatMulV3 61.0 %, Add 12.3 %".
+void AddWork(const std::vector<CounterOfRanks>& counters, const Ranks& ranks, ScreenLines& lines) {
+  constexpr std::size_t kMostWork = 4, kMostTypes = 3;
+  std::size_t rows = 0;
+  for (const CounterOfRanks& of_ranks : counters) {
+    const Reached reached = MostOf(of_ranks, ranks);
+    const Counter& counter = *reached.counter;
+    if (counter.ran.empty() || counter.id.unit == "MHz") continue;
+    if (rows++ == kMostWork) break;
+    std::string types;
+    for (std::size_t i = 0; i < std::min(kMostTypes, counter.ran.size()); ++i) {
+      types += fmt::format("{}{} {}", i > 0 ? ", " : "", counter.ran[i].type,
+                           PercentText(static_cast<double>(counter.ran[i].time) /
+                                       static_cast<double>(counter.high)));
+    }
+    const std::string line = Say("  while {} is high: {}", counter.id.Label(), types);
+    lines.push_back(CutEnd(line, ScreenColumns()));
+  }
+}
+
+// Losses are evidence however small they are; that more was sent is none.
+bool IsLoss(const Counter& counter) {
+  return counter.id.kind == CounterKind::kTotal && counter.grown > 0 &&
+         ContainsAny(counter.id.name, {"errors", "dropped", "ErrPkt", "BadByte", "PktRty"});
+}
+
+void AddLosses(const std::vector<CounterOfRanks>& counters, const Ranks& ranks,
+               ScreenLines& lines) {
+  for (const CounterOfRanks& of_ranks : counters) {
+    for (const auto& [rank, counter] : of_ranks.counters) {
+      if (!IsLoss(*counter)) continue;
+      lines.push_back(Say("  {}: {} grew by {}", RankText(ranks[rank].rank), counter->id.Label(),
+                          ValueText(counter->id, counter->grown)));
+      break;  // of several ranks the sheet has all
+    }
+  }
+}
+
+}  // namespace
+
+void AddLines(const Ranks& ranks, Detail detail, Report& report) {
+  const bool any =
+      std::ranges::any_of(ranks, [](const auto& rank) { return !rank.part.counters.empty(); });
+  if (!any) {
+    report.notes.push_back(
+        Say("no counters of the hardware were recorded; collect with sys_io, sys_interconnection or"
+            " host_sys of the profiler, or msprof --sys-hardware-mem=on"));
+  }
+  std::int64_t silent = 0;
+  for (const auto& [id, part] : ranks) silent = std::max(silent, part.silent);
+  if (any && silent > 0)
+    report.notes.push_back(Say("up to {} counters were 0 all the time and are left out", silent));
+  if (detail == Detail::kNone) return;
+  ScreenLines& lines = report.lines;
+  if (!any) {
+    lines.emplace_back(Say("no counters of the hardware were recorded"));
+    return;
+  }
+  const std::vector<CounterOfRanks> counters = MainCounters(ranks);
+  const Reached foremost = Foremost(counters, ranks);
+  if (foremost.counter != nullptr) AddSentence(Sentence(foremost, ranks.size() > 1), lines);
+  if (ranks.size() == 1) {
+    AddCounters(counters, lines);
+  } else {
+    AddSpreads(counters, lines);
+  }
+  AddWork(counters, ranks, lines);
+  AddLosses(counters, ranks, lines);
+}
+
+}  // namespace mpa::recipes::hardware

@@ -1,0 +1,427 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of counters of memories, links and the host: the recipe hardware and the tracks of export timeline.
+
+    run_hardware.py --tool BINARY --testdata DIR [--raw DIR] GROUP [-v]
+
+GROUP is one of the classes below: hardware (captures of testdata with counters that support/counters.py adds), hardwareraw
+(raw captures, and what `parse` makes of them), sharedhardware (captures of ../shared; skipped where there are none). Numbers
+are computed a second time from the files.
+Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
+"""
+
+import contextlib
+import csv
+import json
+import math
+import re
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+from cli import Cli
+from captures import build_database
+from counters import KB, MB, OUTPUT, add_to_database, add_to_text, samples
+from groups import parse_arguments, run_group
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+BEGIN, END = 1_700_000_000_100_000_000, 1_700_000_000_674_000_000  # the device work of the twins
+
+
+def counters_of_database(file, device=None):
+    """{(group, part, counter): (kind, [(time, value)])}, of what is read for sure."""
+    found = {}
+    with contextlib.closing(sqlite3.connect(f"file:{file}?immutable=1", uri=True)) as database:
+        tables = {name for name, in database.execute("SELECT name FROM sqlite_master")}
+        texts = dict(database.execute("SELECT id, value FROM STRING_IDS"))
+        modules = dict(database.execute("SELECT id, name FROM ENUM_MODULE")) if "ENUM_MODULE" in tables else {}
+
+        def rows(table, columns, of_device=True):
+            if table not in tables:
+                return
+            where = f" WHERE deviceId = {device}" if of_device and device is not None else ""
+            yield from database.execute(f"SELECT timestampNs, {columns} FROM {table}{where}")
+
+        def add(group, part, counter, kind, time, value):
+            found.setdefault((group, part, counter), (kind, []))[1].append((time, value))
+        for time, hbm, kind, rate in rows("HBM", "hbmId, type, bandwidth"):
+            add("HBM", str(hbm), texts[kind], "rate", time, rate)
+        for time, read, write in rows("DDR", "read, write"):
+            add("DDR", "", "read", "rate", time, read)
+            add("DDR", "", "write", "rate", time, write)
+        for time, llc, kind, rate, hits in rows("LLC", "llcId, mode, throughput, hitRate"):
+            add("LLC", str(llc), texts[kind], "rate", time, rate)
+            add("LLC", str(llc), f"{texts[kind]} hit rate", "rate", time, hits)
+        for time, whose, ddr, hbm in rows("NPU_MEM", "type, ddr, hbm"):
+            name = {"app": "process", "device": "device"}[texts[whose]]
+            add("NPU MEM", "", f"{name} DDR", "level", time, ddr)
+            add("NPU MEM", "", f"{name} HBM", "level", time, hbm)
+        for time, module, reserved in rows("NPU_MODULE_MEM", "moduleId, totalReserved"):
+            add("NPU module memory", modules.get(module, str(module)), "reserved", "level", time, reserved)
+        for time, rx, tx in rows("HCCS", "rxThroughput, txThroughput"):
+            add("HCCS", "", "rx", "rate", time, rx)
+            add("HCCS", "", "tx", "rate", time, tx)
+        for time, *row in rows("ROCE", "funcId, bandwidth, rxByteRate, rxPacketRate, rxPackets, rxErrors, rxDropped"):
+            port, bandwidth, rate, packet_rate, packets, errors, dropped = row
+            port = f"port {port}"
+            add("RoCE", port, "rx", "rate", time, rate)
+            add("RoCE", port, "rx share", "rate", time, 800 * rate / bandwidth)
+            add("RoCE", port, "rx packets", "rate", time, packet_rate)
+            add("RoCE", port, "rx error rate", "level", time, 100 * errors / packets)
+            add("RoCE", port, "rx dropped rate", "level", time, 100 * dropped / packets)
+            add("RoCE", port, "rx errors", "total", time, errors)
+            add("RoCE", port, "rx dropped", "total", time, dropped)
+        for time, event, rate in rows("QOS", "eventName, bandwidth"):
+            add("QoS", texts[event].removeprefix("QoS "), "bandwidth", "rate", time, rate)
+        for time, cpu, usage in rows("CPU_USAGE", "cpuId, usage", of_device=False):
+            add("CPU Usage", str(cpu), "usage", "level", time, usage)
+    return found
+
+
+def counters_of_text(capture):
+    """The same of a trace and npu_module_mem.csv; of ports what traces have."""
+    found = {}
+    events = json.loads(Path(capture, OUTPUT, "trace_view.json").read_text(encoding="utf-8"))
+    processes = {event["pid"]: event["args"]["name"] for event in events
+                 if event["ph"] == "M" and event["name"] == "process_name"}
+
+    def time_of(text):
+        whole, _, rest = str(text).strip().partition(".")
+        return int(whole) * 1000 + int((rest + "000")[:3])
+
+    def add(group, part, counter, kind, time, value):
+        found.setdefault((group, part, counter), (kind, []))[1].append((time, value))
+    for event in events:
+        if event["ph"] != "C":
+            continue
+        group, name, time = processes[event["pid"]], event["name"], time_of(event["ts"])
+        for series, value in event["args"].items():
+            if group == "HBM":
+                whose, kind = name.split("/")
+                add(group, whose.removeprefix("HBM "), kind.lower(), "rate", time, value * MB)
+            elif group == "DDR":
+                add(group, "", name.split("/")[1].lower(), "rate", time, value * MB)
+            elif group == "LLC":
+                part, kind, what = re.fullmatch(r"LLC (\d+) (\w+)/(.*)", name).groups()
+                rate = what == "Throughput"
+                add(group, part, kind.lower() + ("" if rate else " hit rate"), "rate", time, value * (MB if rate else 100))
+            elif group == "NPU MEM" and "Memory" not in name:
+                whose, kind = name.split("/")
+                add(group, "", f"{'process' if whose == 'APP' else 'device'} {kind}", "level", time, value * KB)
+            elif group == "HCCS":
+                add(group, "", name.lower(), "rate", time, value * MB)
+            elif group == "RoCE" and series.startswith("Rx "):
+                counter = {"Bandwidth Efficiency": "rx share", "Packets": "rx packets", "Error Rate": "rx error rate",
+                           "Dropped Rate": "rx dropped rate"}[series[3:]]
+                scale = 1 if counter == "rx packets" else 100
+                add(group, name.split("/")[0].lower(), counter, "level" if "rate" in counter else "rate", time, value * scale)
+            elif group == "QoS":
+                add(group, name.removeprefix("QoS "), "bandwidth", "rate", time, value * MB)
+            elif group == "CPU Usage":
+                add(group, name.removeprefix("CPU "), "usage", "level", time, value)
+    modules = Path(capture, OUTPUT, "npu_module_mem.csv")
+    if modules.exists():
+        with open(modules, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                add("NPU module memory", row["Component"], "reserved", "level", time_of(row["Timestamp(us)"]),
+                    float(row["Total Reserved(MB)"]) * MB)
+    return found
+
+
+def intervals(kind, points):
+    points = sorted(points, key=lambda point: point[0])
+    if kind == "rate":
+        return [(before[0], point[0], point[1]) for before, point in zip(points, points[1:]) if point[0] > before[0]]
+    return [(point[0], after[0], point[1]) for point, after in zip(points, [*points[1:], points[-1]])]
+
+
+def measures(spans, kind):
+    weights = [end - begin for begin, end, _ in spans]
+    values = [value for *_, value in spans]
+    whole = sum(weights)
+    so_far, p95 = 0, max(values)
+    for value, weight in sorted(zip(values, weights)):
+        so_far += weight
+        if whole and so_far >= whole - whole // 20:
+            p95 = value
+            break
+    mean = sum(value * weight for value, weight in zip(values, weights)) / whole if whole else sum(values) / len(values)
+    grown = sum(max(0, b - a) for a, b in zip(values, values[1:]))
+    most = max(values)
+    return {"samples": len(spans), "min": min(values), "mean": mean, "p95": p95, "max": most,
+            "maxNs": next(begin for begin, _, value in spans if value == most), "grown": grown if kind == "total" else None}
+
+
+def added(lists):
+    """The sum of several counters at each time."""
+    bounds = sorted({bound for spans in lists for begin, end, _ in spans for bound in (begin, end)})
+    found = []
+    for begin, end in zip(bounds, bounds[1:]):
+        values = [value for spans in lists for b, e, value in spans if b <= begin < e]
+        if values:
+            found.append((begin, end, sum(values)))
+    return found
+
+
+class OfHardware(Cli):
+    def sheets(self, given, *more, code=0):
+        result = self.run_tool("-m", "hardware", "-d", given, "--json", "-o", self.out, *more)
+        self.assertEqual(result.code, code, result.err)
+        document = json.loads(result.out)
+        return {sheet["name"]: sheet["rows"] for sheet in document["sheets"]}, document
+
+    def screen(self, given, *more):
+        result = self.run_tool("-m", "hardware", "-d", given, "-o", self.out, "--export_type", "csv", *more)
+        self.assertEqual(result.code, 0, result.err)
+        return result.out.splitlines()
+
+    def assert_counters(self, rows, counters, nearness=1e-9):
+        """Each counter that is not always 0 has a row with its measures."""
+        by_name = {(row["group"], row["part"], row["counter"]): row for row in rows}
+        checked = 0
+        for key, (kind, points) in counters.items():
+            spans = intervals(kind, points)
+            if not spans or not any(value for *_, value in spans):
+                self.assertNotIn(key, by_name)
+                continue
+            with self.subTest(counter=key):
+                self.assert_measures(by_name[key], measures(spans, kind), nearness)
+                self.assertEqual(by_name[key]["kind"], kind)
+            checked += 1
+        return checked, by_name
+
+    def assert_measures(self, row, expected, nearness):
+        for column, value in expected.items():
+            shown = row[column]
+            if value is None:
+                self.assertIsNone(shown, column)
+            else:
+                self.assertTrue(math.isclose(shown, value, rel_tol=nearness, abs_tol=1e-6), (column, shown, value))
+
+
+class Hardware(OfHardware):
+    def setUp(self):
+        super().setUp()
+        self.tables = samples(BEGIN, END)
+        self.db = self.database("0_ascend_pt", self.tables)
+
+    def database(self, name, tables):
+        capture = self.scratch / "db" / name
+        shutil.copytree(build_database(self.CAPTURES, "twin_db_base_ascend_pt", self.scratch / f"built_{name}"), capture)
+        add_to_database(next(capture.rglob("*.db")), tables)
+        return capture
+
+    def text(self, tables):
+        capture = self.scratch / "text" / "0_ascend_pt"
+        shutil.copytree(self.CAPTURES / "twin_text_base_ascend_pt", capture)
+        add_to_text(capture, tables)
+        return capture
+
+    def test_the_numbers_are_those_of_the_tables(self):
+        sheets, _ = self.sheets(self.db)
+        counters = counters_of_database(next(self.db.rglob("*.db")))
+        checked, by_name = self.assert_counters(sheets["HardwareCounters"], counters)
+        self.assertGreater(checked, 20)
+        spans = {key: intervals(*value) for key, value in counters.items()}
+        both = added([spans["HBM", part, kind] for part in "01" for kind in ("read", "write")])
+        row = by_name["HBM", "all", "read and write"]
+        self.assert_measures(row, measures(both, "rate"), 1e-9)
+        self.assertEqual(row["limit"], 1.6e12)
+        self.assertAlmostEqual(row["of_limit_percent"], 100 * row["max"] / 1.6e12)
+        self.assertEqual(by_name["RoCE", "port 0", "rx"]["limit"], 200_000 * MB / 8)
+
+    def test_what_ran_while_a_counter_was_high(self):
+        sheets, _ = self.sheets(self.db)
+        (row,) = [row for row in sheets["HardwareCounters"] if row["counter"] == "read and write" and row["group"] == "HBM"]
+        counters = counters_of_database(next(self.db.rglob("*.db")))
+        spans = added([intervals(*counters["HBM", part, kind]) for part in "01" for kind in ("read", "write")])
+        high = [(begin, end) for begin, end, value in spans if value >= 0.9 * row["max"]]
+        with contextlib.closing(sqlite3.connect(next(self.db.rglob("*.db")))) as database:
+            texts = dict(database.execute("SELECT id, value FROM STRING_IDS"))
+            work = [(start, end, texts[kind]) for start, end, kind in database.execute(
+                "SELECT startNs, endNs, opType FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId)")]
+            work += [(start, end, texts[kind]) for start, end, kind in database.execute(
+                "SELECT startNs, endNs, opType FROM COMMUNICATION_OP")]
+        times = {}
+        for start, end, kind in work:
+            overlap = sum(max(0, min(end, b) - max(start, a)) for a, b in high)
+            if overlap:
+                times[kind] = times.get(kind, 0) + overlap
+        shown = {row["op_type"]: row["overlap_ns"] for row in sheets["HardwareWhileHigh"]
+                 if row["group"] == "HBM" and row["counter"] == "read and write"}
+        self.assertEqual(row["high_ns"], sum(end - begin for begin, end in high))
+        self.assertTrue(shown)
+        self.assertEqual(shown, dict(sorted(times.items(), key=lambda item: (-item[1], item[0]))[:5]))
+
+    def test_text_and_database_agree(self):
+        """Text rounds rates to thousandths of a megabyte; how many bytes a port moved is in databases alone."""
+        text = self.text(self.tables)
+        of_text, of_db = (self.sheets(capture)[0]["HardwareCounters"] for capture in (text, self.db))
+        checked, _ = self.assert_counters(of_text, counters_of_text(text))
+        self.assertGreater(checked, 20)
+        by_name = {(row["group"], row["part"], row["counter"]): row for row in of_text}
+        only_db = set()
+        for row in of_db:
+            key = row["group"], row["part"], row["counter"]
+            if key not in by_name:
+                only_db.add(key)
+                continue
+            for column in ("unit", "kind", "samples", "max_ns", "max_step"):
+                self.assertEqual(by_name[key][column], row[column], (key, column))
+            for column in ("min", "mean", "p95", "max"):
+                self.assertTrue(math.isclose(by_name[key][column], row[column], rel_tol=1e-5, abs_tol=1100), (key, column))
+        self.assertEqual(only_db, {("RoCE", "port 0", name) for name in ("rx", "rx errors", "rx dropped")})
+        self.assertEqual({*by_name} - {(row["group"], row["part"], row["counter"]) for row in of_db}, set())
+
+    def test_the_step_alone_has_the_numbers_of_the_sheet_of_steps(self):
+        sheets, _ = self.sheets(self.db)
+        steps = {row["step"] for row in sheets["HardwareByStep"]}
+        self.assertGreater(len(steps), 1)
+        for step in steps:
+            alone = {(row["group"], row["part"], row["counter"]): row
+                     for row in self.sheets(self.db, "--step_id", step)[0]["HardwareCounters"]}
+            for row in sheets["HardwareByStep"]:
+                if row["step"] != step or not row["max"]:
+                    continue
+                of_step = alone[row["group"], row["part"], row["counter"]]
+                for column in ("mean", "max", "grown"):
+                    with self.subTest(step=step, counter=row["counter"], column=column):
+                        shown, expected = of_step[column], row[column]
+                        self.assertTrue(shown == expected or math.isclose(shown, expected, rel_tol=1e-9))
+
+    def test_over_time_has_the_mean_of_the_whole(self):
+        sheets, _ = self.sheets(self.db)
+        rows = [row for row in sheets["HardwareOverTime"] if row["group"] == "HBM" and row["counter"] == "read and write"]
+        self.assertLessEqual(len(rows), 120)
+        (whole,) = [row for row in sheets["HardwareCounters"] if row["group"] == "HBM" and row["counter"] == "read and write"]
+        length = sum(row["end_ns"] - row["start_ns"] for row in rows)
+        mean = sum(row["mean"] * (row["end_ns"] - row["start_ns"]) for row in rows) / length
+        self.assertTrue(math.isclose(mean, whole["mean"], rel_tol=1e-3))
+
+    def test_the_screen_begins_with_the_answer(self):
+        lines = self.screen(self.db)
+        self.assertRegex(lines[0], r"^HBM read and write reaches 1\.\d+ TB/s, 7\d\.\d % of its peak, while \w+ runs$")
+        self.assertIn("  rank 0: RoCE port 0 rx errors grew by 4.0 packets", lines)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertLessEqual(len(lines), 30)
+
+    def test_a_port_near_its_limit_has_the_first_word(self):
+        db = self.database("1_ascend_pt", samples(BEGIN, END, high=0.3))
+        self.assertRegex(self.screen(db)[0], r"^RoCE port 0 rx reaches 2\d\.\d GB/s, 97\.0 % of its peak")
+
+    def test_ranks_that_stand_out(self):
+        job = self.scratch / "job"
+        for rank in range(4):
+            tables = samples(BEGIN, END, high=0.75 if rank != 2 else 0.4)
+            shutil.copytree(self.database(f"of_{rank}", tables), job / f"{rank}_ascend_pt")
+            (job / f"{rank}_ascend_pt" / f"profiler_info_{rank}.json").write_text("{}")
+        (job / "0_ascend_pt" / "profiler_info_0.json").write_text("{}")
+        for rank in range(1, 4):
+            for info in (job / f"{rank}_ascend_pt").glob("profiler_info_0.json"):
+                info.unlink()
+            (job / f"{rank}_ascend_pt" / f"profiler_info_{rank}.json").write_text("{}")
+        sheets, document = self.sheets(job)
+        (row,) = [row for row in sheets["HardwareSpread"] if row["group"] == "HBM" and row["counter"] == "read and write"]
+        self.assertEqual((row["ranks"], row["min_rank"], row["outliers"]), (4, 2, "2"))
+        self.assertTrue(any("rank 2" in line["text"] for line in document["story"]["lines"]), document["story"])
+
+    def test_hostile_values(self):
+        file = next(self.db.rglob("*.db"))
+        with contextlib.closing(sqlite3.connect(file)) as database:
+            database.execute("UPDATE HBM SET bandwidth = -5 WHERE rowid % 3 = 0")
+            database.execute("UPDATE LLC SET timestampNs = 'x'")
+            database.execute("UPDATE HCCS SET timestampNs = 9223372036854775807 WHERE rowid = 1")
+            database.execute("UPDATE ROCE SET bandwidth = 0, rxPackets = 0")
+            database.execute("DROP TABLE DDR")
+            database.execute("CREATE TABLE DDR (timestampNs INTEGER)")
+            database.execute("INSERT INTO DDR VALUES (1)")
+            database.commit()
+        sheets, _ = self.sheets(self.db, code=5)
+        groups = {row["group"] for row in sheets["HardwareCounters"]}
+        self.assertIn("HBM", groups)
+        self.assertNotIn("LLC", groups)
+        self.assertNotIn("DDR", groups)
+
+    def test_captures_without_counters(self):
+        for name in ("twin_text_base_ascend_pt", "text_level0_ascend_pt"):
+            result = self.run_tool("-m", "hardware", "-d", name, "-o", self.out)
+            self.assertEqual(result.code, 0, result.err)
+
+    def test_tracks_of_the_timeline(self):
+        trace = self.scratch / "trace.json"
+        result = self.run_tool("export", "timeline", "-d", self.db, "-o", trace)
+        self.assertEqual(result.code, 0, result.err)
+        document = json.loads(trace.read_text())
+        zero = int(document["otherData"]["zero_ns"])
+        shown = {}
+        for event in document["traceEvents"]:
+            if event["ph"] == "C":
+                ((unit, value),) = event["args"].items()
+                shown.setdefault((event["name"], unit), []).append((zero + round(event["ts"] * 1000), value))
+        counters = counters_of_database(next(self.db.rglob("*.db")))
+        for name, key in (("HBM 0 read", ("HBM", "0", "read")), ("NPU MEM process HBM", ("NPU MEM", "", "process HBM"))):
+            expected = []
+            for begin, _, value in intervals(*counters[key]):
+                if not expected or expected[-1][1] != value:
+                    expected.append((begin, value))
+            self.assertEqual(shown[name, "B/s" if key[0] == "HBM" else "B"], expected)
+        self.assertNotIn(("NPU module memory FMK reserved", "B"), shown)
+
+
+class HardwareRaw(OfHardware):
+    def test_raw_and_parsed_captures_agree(self):
+        """`parse` writes the files from which the numbers are computed."""
+        found = 0
+        for capture in sorted(self.RAW.glob("*/*_ascend_pt")):
+            result = self.run_tool("-m", "hardware", "-d", capture, "--raw", "--json", "-o", self.out)
+            if result.code not in (0, 5):
+                continue
+            sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+            rows = sheets.get("HardwareCounters", [])
+            if not {row["group"] for row in rows} & {"HBM", "RoCE"}:
+                continue
+            parsed = self.scratch / capture.parent.name
+            self.run_tool("parse", "-d", capture, "-o", parsed, "--export_type", "db")
+            for file in parsed.rglob("ascend_pytorch_profiler*.db"):
+                with self.subTest(capture=capture.parent.name):
+                    found += self.assert_counters(rows, counters_of_database(file))[0]
+        self.assertGreater(found, 20)
+
+
+class SharedHardware(OfHardware):
+    def test_databases_and_traces_of_real_runs(self):
+        if not SHARED.is_dir():
+            self.skipTest(f"no captures in {SHARED}")
+        for rank, device in ((0, 0), (1, 1)):
+            for kind in ("db/level1", "db_mstx", "db/level0"):
+                for capture in sorted((SHARED / "npu" / kind).glob(f"rank{rank}_ascend_pt")):
+                    with self.subTest(capture=capture):
+                        (file,) = capture.rglob("ascend_pytorch_profiler*.db")
+                        rows = self.sheets(capture)[0]["HardwareCounters"]
+                        checked, _ = self.assert_counters(rows, counters_of_database(file, device))
+                        self.assertGreater(checked, 8)
+            for kind in ("level0", "level1"):
+                capture = SHARED / "npu" / "text" / kind / f"rank{rank}_ascend_pt"
+                with self.subTest(capture=capture):
+                    rows = self.sheets(capture)[0]["HardwareCounters"]
+                    checked, _ = self.assert_counters(rows, counters_of_text(capture))
+                    self.assertGreater(checked, 10)
+
+    def test_the_screens_are_short(self):
+        if not SHARED.is_dir():
+            self.skipTest(f"no captures in {SHARED}")
+        for job in ("npu/db_mstx", "npu/text/level1", "npu/db/level0"):
+            lines = self.screen(SHARED / job)
+            self.assertLessEqual(max(map(len, lines)), 80, lines)
+            self.assertLessEqual(len(lines), 30)
+
+
+def main():
+    arguments = parse_arguments(__doc__, (Hardware, HardwareRaw, SharedHardware))
+    Cli.TOOL, Cli.CAPTURES, HardwareRaw.RAW = arguments.tool, arguments.captures, arguments.raw
+    return run_group(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
