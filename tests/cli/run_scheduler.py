@@ -13,6 +13,7 @@ import csv
 import json
 import re
 import shutil
+import sys
 from collections import defaultdict
 
 import scheduled_capture as made
@@ -231,4 +232,4 @@ class ThreadTraces(Scheduled):
 
 
 if __name__ == "__main__":
-    main(__doc__, Threads, ThreadTraces)
+    sys.exit(main(__doc__, Threads, ThreadTraces))
