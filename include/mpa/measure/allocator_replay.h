@@ -91,9 +91,12 @@ std::vector<std::int64_t> InUseOverTime(const AllocatorReplay& replay);
 
 /// Where the program allocated.
 struct AllocationSite {
-  std::string function{};  ///< the innermost function of Python, "forward"
-  std::string within{};    ///< that of the program itself, where it is another: "train_step"
-  std::string line{};      ///< of the program itself: "train.py:90"; empty: unknown
+  /// "aten::zeros", or where the stack does not tell, the innermost function of Python.
+  std::string function{};
+  /// The function of the program itself, where it is another, "train_step"; or, of what Python did
+  /// not call, the node of the backward pass.
+  std::string within{};
+  std::string line{};  ///< of the program itself: "train.py:90"; empty: unknown
 
   friend auto operator<=>(const AllocationSite&, const AllocationSite&) = default;
 };
