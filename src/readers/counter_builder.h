@@ -18,6 +18,8 @@ namespace mpa::readers {
 
 /// The captures write MB and KB, and mean these.
 inline constexpr double kBytesOfMb = 1 << 20, kBytesOfKb = 1 << 10;
+/// Of a share of 1, and of a byte.
+inline constexpr double kPercentOfShare = 100, kBitsOfByte = 8;
 
 /// "port 3".
 std::string PortName(std::int64_t port);

@@ -60,10 +60,10 @@ inline constexpr ReadAndWrite kLlcHits{
 struct MemoryInUse {
   CounterInfo ddr, hbm;
 };
-inline constexpr MemoryInUse kProcessMemory{
+inline constexpr MemoryInUse kMemoryOfProcess{
     counter_names::Level("NPU MEM", "process DDR", counter_names::kBytes),
     counter_names::Level("NPU MEM", "process HBM", counter_names::kBytes)};
-inline constexpr MemoryInUse kDeviceMemory{
+inline constexpr MemoryInUse kMemoryOfDevice{
     counter_names::Level("NPU MEM", "device DDR", counter_names::kBytes),
     counter_names::Level("NPU MEM", "device HBM", counter_names::kBytes)};
 inline constexpr CounterInfo kModuleMemory =

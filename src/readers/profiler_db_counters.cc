@@ -15,8 +15,6 @@
 namespace mpa::readers {
 namespace {
 
-constexpr double kAll = 100;  // percent
-
 // Where the columns that Scan() asks for begin: behind the time and the device.
 constexpr int kFirst = 2;
 
@@ -113,7 +111,7 @@ class CounterTables {
         CountRow(input_, "memory left out, neither of the process nor of the device", "NPU_MEM");
         return;
       }
-      const MemoryInUse& memory = whose == "app" ? kProcessMemory : kDeviceMemory;
+      const MemoryInUse& memory = whose == "app" ? kMemoryOfProcess : kMemoryOfDevice;
       Add(memory.ddr, "", time, row, kFirst + 1);
       Add(memory.hbm, "", time, row, kFirst + 2);
     });
@@ -199,19 +197,19 @@ class CounterTables {
   void AddDirection(const PortCounters& counters, std::string_view port, double bandwidth,
                     TimeNs time, const io::Row& row, int first) {
     // The column is called bytes per second, but it is what the driver says of the port: bits.
-    constexpr double kBits = 8;
     Add(counters.bytes, port, time, row, first);
-    builder_.AddLimit(counters.bytes, port, bandwidth / kBits);
+    builder_.AddLimit(counters.bytes, port, bandwidth / kBitsOfByte);
     const double bytes = row.RealOr(first, -1);
     if (bytes >= 0)
       builder_.Add(counters.share, port, time,
-                   bandwidth > 0 ? kAll * kBits * bytes / bandwidth : 0);
-    builder_.AddLimit(counters.share, port, kAll);
+                   bandwidth > 0 ? kPercentOfShare * kBitsOfByte * bytes / bandwidth : 0);
+    builder_.AddLimit(counters.share, port, kPercentOfShare);
     Add(counters.packets, port, time, row, first + 1);
     const double packets = row.RealOr(first + 2, 0);
     const auto rate = [&](const CounterInfo& info, int column) {
       const double some = row.RealOr(column, -1);
-      if (some >= 0) builder_.Add(info, port, time, packets > 0 ? kAll * some / packets : 0);
+      if (some >= 0)
+        builder_.Add(info, port, time, packets > 0 ? kPercentOfShare * some / packets : 0);
     };
     rate(counters.error_rate, first + 3);
     rate(counters.dropped_rate, first + 4);

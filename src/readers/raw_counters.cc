@@ -15,8 +15,6 @@
 namespace mpa::readers {
 namespace {
 
-constexpr double kPercentOfShare = 100;
-
 class RawCounters {
  public:
   RawCounters(const raw::Session& session, RankTrace& trace)
@@ -50,7 +48,7 @@ class RawCounters {
   void AddMemoryInUse() {
     const raw::DeviceMemory& memory = session_.device_memory;
     for (std::size_t i = 0; i < memory.Size(); ++i) {
-      const MemoryInUse& whose = memory.whole_device[i] != 0 ? kDeviceMemory : kProcessMemory;
+      const MemoryInUse& whose = memory.whole_device[i] != 0 ? kMemoryOfDevice : kMemoryOfProcess;
       Add(whose.ddr, memory.device[i], memory.time[i], memory.ddr[i]);
       Add(whose.hbm, memory.device[i], memory.time[i], memory.hbm[i]);
     }
@@ -114,7 +112,6 @@ class RawCounters {
 
   void AddDirection(const raw::NetworkTraffic& network, std::size_t i,
                     const raw::PortDirection& direction, const PortCounters& counters) {
-    constexpr double kBits = 8;
     const std::string port = Part(network.device[i], PortName(network.port[i]));
     const TimeNs time = network.time[i];
     const auto add = [&](const CounterInfo& info, double value) {
@@ -127,7 +124,7 @@ class RawCounters {
     };
     add(counters.bytes, direction.byte_rate);
     builder_.AddLimit(counters.bytes, port,
-                      static_cast<double>(network.bandwidth[i]) * kBytesOfMb / kBits);
+                      static_cast<double>(network.bandwidth[i]) * kBytesOfMb / kBitsOfByte);
     add(counters.share,
         kPercentOfShare * raw::ShareOfBandwidth(direction.byte_rate, network.bandwidth[i]));
     builder_.AddLimit(counters.share, port, kPercentOfShare);

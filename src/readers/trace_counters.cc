@@ -16,7 +16,6 @@
 namespace mpa::readers {
 namespace {
 
-constexpr double kPercentOfShare = 100;
 constexpr double kNsOfUs = 1000;
 
 /// What the values of one series of events are.
@@ -66,7 +65,7 @@ Meaning OfCache(std::string_view name) {
 Meaning OfMemoryInUse(std::string_view name) {
   const auto [whose, kind] = AroundSlash(name);
   if (whose != "APP" && whose != "Device") return {};
-  const MemoryInUse& memory = whose == "APP" ? kProcessMemory : kDeviceMemory;
+  const MemoryInUse& memory = whose == "APP" ? kMemoryOfProcess : kMemoryOfDevice;
   if (kind == "HBM") return {&memory.hbm, "", kBytesOfKb};
   if (kind == "DDR") return {&memory.ddr, "", kBytesOfKb};
   return {};
