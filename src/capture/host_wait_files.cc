@@ -23,7 +23,7 @@ constexpr std::string_view kTableBegins = "msosrt_trace_", kLogBegins = "GIL_";
 /// Behind the name of a log, where gil_tracer made it ready for a viewer.
 constexpr std::string_view kConverted = "_trace";
 
-bool IsNumber(std::string_view text) {
+bool IsOfDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
@@ -67,7 +67,7 @@ bool IsLockTrace(const fs::path& path) {
   if (!name.starts_with(kLogBegins) || !name.ends_with(".json")) return false;
   const std::string_view rest = std::string_view(name).substr(kLogBegins.size());
   const std::size_t end = rest.find("_rank_");
-  return end != std::string_view::npos && IsNumber(rest.substr(0, end));
+  return end != std::string_view::npos && IsOfDigits(rest.substr(0, end));
 }
 
 namespace {

@@ -108,6 +108,7 @@ RankFacts SurveyRank(RankInput input) {
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
+  facts.snapshots = input.Find(FileKind::kMemorySnapshot) != nullptr;
   if (facts.kind == CaptureKind::kSnapshot) {
     SurveySnapshot(facts);
   } else if (IsKineto(facts.kind)) {

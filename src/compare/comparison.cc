@@ -30,7 +30,8 @@
   X(Operators)             \
   X(Memory)                \
   X(Api)                   \
-  X(Kernel)
+  X(Kernel)                \
+  X(Snapshots)
 
 namespace mpa {
 

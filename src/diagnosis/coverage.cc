@@ -245,7 +245,7 @@ class FindingCoverage {
             .operations = HasOperations(),
             .transfers = HasTransfers(),
             .calls = HasCalls(),
-            .threads = Any([](const RankDiagnosis& part) { return part.has_threads; }),
+            .threads = Any([](const RankDiagnosis& part) { return part.scheduler.recorded; }),
             .compares = ComparesRanks(),
             .steps = static_cast<double>(job_.CountedSteps()),
             .ranks = job_.ranks.size(),

@@ -203,7 +203,12 @@ void Pickle::State::FillContainer(const PickleValue& container, std::size_t firs
   if (levels > kMostLevels)
     Refuse(Say("containers in containers, more than {} levels", kMostLevels));
   containers[container.number].levels = levels;
-  consumer->Add(*pickle, container, std::span(stack).subspan(first));
+  try {
+    consumer->Add(*pickle, container, std::span(stack).subspan(first));
+  } catch (const Error& error) {
+    if (!IsBadInput(error)) throw;
+    Refuse(error.what());
+  }
   stack.resize(first);
 }
 

@@ -10,6 +10,12 @@
 namespace mpa {
 namespace {
 
+bool Waits(ThreadState state) {
+  return state == ThreadState::kPreempted || state == ThreadState::kWoken;
+}
+
+}  // namespace
+
 ThreadDoing DoingOf(ThreadState state) {
   switch (state) {
     case ThreadState::kRunning:
@@ -28,19 +34,13 @@ ThreadDoing DoingOf(ThreadState state) {
   return ThreadDoing::kUnknown;
 }
 
-bool Waits(ThreadState state) {
-  return state == ThreadState::kPreempted || state == ThreadState::kWoken;
-}
-
-}  // namespace
-
 std::string_view NameOf(ThreadDoing doing) {
   static constexpr std::array<std::string_view, kThreadDoings> kNames = {
       "running", "preempted", "woken", "interrupted", "sleeping", "uninterruptible", "unknown"};
   return kNames[static_cast<std::size_t>(doing)];
 }
 
-TimeNs ThreadTime::HeldUp() const {
+TimeNs ThreadAccount::HeldUp() const {
   return Of(ThreadDoing::kPreempted) + Of(ThreadDoing::kWoken) + Of(ThreadDoing::kInterrupted);
 }
 
@@ -120,8 +120,8 @@ void ThreadTimes::Walk(std::int64_t thread, const Interval& stretch,
   pass(stretch.end);
 }
 
-ThreadTime ThreadTimes::Of(std::int64_t thread, const Interval& stretch) const {
-  ThreadTime sum;
+ThreadAccount ThreadTimes::Of(std::int64_t thread, const Interval& stretch) const {
+  ThreadAccount sum;
   Walk(thread, stretch, [&](const ThreadPiece& piece) {
     sum.times[static_cast<std::size_t>(piece.doing)] += piece.end - piece.begin;
   });

@@ -65,11 +65,21 @@ TimeNs EndToEnd(const RankTrace& trace) {
 }  // namespace
 
 CompareOutcome Compare(const CompareRequest& request) {
-  Tables wanted = Tables::kSteps;
-  for (const Comparison& comparison : request.comparisons) wanted = wanted | comparison.needs;
-  if (request.wants_totals) wanted = wanted | AllComparisons().front().needs;
-
   const std::array<const RankInput*, 2> inputs = {&request.base, &request.comparison};
+  // Of snapshots alone there is nothing but them to compare.
+  const bool alone = std::ranges::any_of(
+      inputs, [](const RankInput* input) { return input->kind == CaptureKind::kSnapshot; });
+  std::vector<Comparison> comparisons = request.comparisons;
+  if (alone) {
+    std::erase_if(comparisons, [](const Comparison& comparison) {
+      return !Intersects(comparison.needs, Tables::kMemorySnapshot);
+    });
+  }
+  Tables wanted = Tables::kSteps;
+  for (const Comparison& comparison : comparisons) wanted = wanted | comparison.needs;
+  const bool wants_totals = request.wants_totals && !alone;
+  if (wants_totals) wanted = wanted | AllComparisons().front().needs;
+
   const std::array steps = {request.base_step, request.comparison_step};
   const auto sides = std::make_shared<Sides>();
   std::array<LoadedRank, 2>& ranks = sides->ranks;
@@ -81,7 +91,7 @@ CompareOutcome Compare(const CompareRequest& request) {
   });
   for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace, wanted);
   CompareOutcome outcome;
-  if (request.wants_totals) {
+  if (wants_totals) {
     outcome.totals.base = EndToEnd(ranks[0].trace);
     outcome.totals.comparison = EndToEnd(ranks[1].trace);
   }
@@ -105,22 +115,22 @@ CompareOutcome Compare(const CompareRequest& request) {
   const CompareInput& input =
       sides->input.emplace(ranks[0].trace, request.base.path.string(), ranks[1].trace,
                            request.comparison.path.string(), std::move(options));
-  std::vector<Report> parts(request.comparisons.size());
+  std::vector<Report> parts(comparisons.size());
   // Few analyses need these, and much memory for themselves: they go first and make room.
   constexpr Tables kOfFew = Tables::kCommTasks | Tables::kHostCalls;
   for (const bool first : {true, false}) {
     std::vector<std::size_t> places;
     Tables needed{};
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (Intersects(request.comparisons[i].needs, kOfFew) != first) continue;
+      if (Intersects(comparisons[i].needs, kOfFew) != first) continue;
       places.push_back(i);
-      needed = needed | request.comparisons[i].needs;
+      needed = needed | comparisons[i].needs;
     }
     if (!first) {
       for (LoadedRank& rank : ranks) DropAllBut(needed, rank.trace);
     }
     ParallelFor(places.size(), [&](std::size_t i) {
-      request.comparisons[places[i]].run(input, parts[places[i]]);
+      comparisons[places[i]].run(input, parts[places[i]]);
     });
   }
   for (Report& part : parts) {

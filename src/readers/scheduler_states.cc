@@ -117,7 +117,21 @@ class StateMaker {
     return found != lost_of_core_.end() && Touches(found->second, within);
   }
 
+  // Whose event it is runs on the core, also before the first switch there.
+  void NoteCurrent(const SchedulerEvent& event) {
+    Core& core = At(event.core);
+    const bool names_it =
+        event.kind == SchedulerKind::kWakeup || event.kind == SchedulerKind::kMigrate;
+    if (core.runs.thread >= 0 || !names_it) return;
+    core.runs = {event.current, event.current_name};
+    Thread* thread = OwnOf(event.current);
+    if (thread == nullptr || thread->seen) return;
+    thread->name = NameOf(event.current_name);
+    Change(*thread, event.time, ThreadState::kRunning, event.core);
+  }
+
   void Take(const SchedulerEvent& event) {
+    NoteCurrent(event);
     switch (event.kind) {
       case SchedulerKind::kSwitch:
         return TakeSwitch(event);

@@ -40,12 +40,12 @@ concept PlainStruct = std::is_class_v<T> && std::is_aggregate_v<T> && !fields::k
 template <PlainStruct T>
 inline constexpr std::size_t kFields = fields::Count<T>();
 
-/// What `visit` makes of all fields of `record`, in the order of their declaration; at most 37.
+/// What `visit` makes of all fields of `record`, in the order of their declaration; at most 44.
 template <typename T, typename Visitor>
 requires PlainStruct<std::remove_const_t<T>>
 constexpr decltype(auto) VisitFields(T& record, Visitor&& visit) {
   constexpr std::size_t kCount = kFields<std::remove_const_t<T>>;
-  static_assert(kCount >= 1 && kCount <= 37, "FieldsOf: at most 37 fields");
+  static_assert(kCount >= 1 && kCount <= 44, "FieldsOf: at most 44 fields");
 #define MPA_FIELDS(count, ...)       \
   if constexpr (kCount == (count)) { \
     auto& [__VA_ARGS__] = record;    \
@@ -99,12 +99,26 @@ constexpr decltype(auto) VisitFields(T& record, Visitor&& visit) {
              bb, cc, dd, ee, ff, gg, hh, ii, jj)
   MPA_FIELDS(37, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
              bb, cc, dd, ee, ff, gg, hh, ii, jj, kk)
+  MPA_FIELDS(38, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll)
+  MPA_FIELDS(39, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm)
+  MPA_FIELDS(40, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm, nn)
+  MPA_FIELDS(41, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm, nn, oo)
+  MPA_FIELDS(42, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm, nn, oo, pp)
+  MPA_FIELDS(43, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm, nn, oo, pp, qq)
+  MPA_FIELDS(44, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+             bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm, nn, oo, pp, qq, rr)
   {}
   // clang-format on
 #undef MPA_FIELDS
 }
 
-/// References to all fields of `record`, in the order of their declaration; at most 37.
+/// References to all fields of `record`, in the order of their declaration; at most 44.
 template <typename T>
 requires PlainStruct<std::remove_const_t<T>>
 constexpr auto FieldsOf(T& record) {

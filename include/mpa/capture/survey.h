@@ -94,6 +94,7 @@ struct RankFacts {
   Recorded stopped{};                              ///< kNo: the profiler was not stopped properly
   Contents recorded;
   bool kernel_sums = false;                ///< op_statistic.csv is there
+  bool snapshots = false;                  ///< memory snapshots are there
   RecordInventory records;                 ///< of a raw capture
   std::vector<std::string> unread_tables;  ///< of a database, those with rows; of msprof
   std::vector<std::string> server_tables;  ///< of a server's records: "request", "batch"

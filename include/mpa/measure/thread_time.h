@@ -28,6 +28,8 @@ inline constexpr std::size_t kThreadDoings = 7;
 constexpr ThreadDoing LastOf(ThreadDoing) { return ThreadDoing::kUnknown; }
 /// "preempted"
 std::string_view NameOf(ThreadDoing doing);
+/// Without the interrupts, which are not states of threads.
+ThreadDoing DoingOf(ThreadState state);
 /// True for what keeps a thread from running although it could.
 constexpr bool HoldsUp(ThreadDoing doing) {
   return doing == ThreadDoing::kPreempted || doing == ThreadDoing::kWoken ||
@@ -43,7 +45,7 @@ struct ThreadPiece {
 };
 
 /// What a thread did in a stretch of time. The times add up to the stretch.
-struct ThreadTime {
+struct ThreadAccount {
   std::array<TimeNs, kThreadDoings> times{};
   /// How often it gave its core away, how often that was taken from it, how often it went on at
   /// another core, and of these at one of another NUMA node.
@@ -78,7 +80,7 @@ class ThreadTimes {
   /// Calls visit() for all of the stretch, piece by piece.
   void Walk(std::int64_t thread, const Interval& stretch,
             const std::function<void(const ThreadPiece&)>& visit) const;
-  ThreadTime Of(std::int64_t thread, const Interval& stretch) const;
+  ThreadAccount Of(std::int64_t thread, const Interval& stretch) const;
   /// What held up the thread in the stretch, and while it slept, `before`, which it waited for; -1:
   /// none. What took longest comes first.
   std::vector<HoldUp> HoldUps(std::int64_t thread, std::int64_t before,

@@ -182,7 +182,7 @@ class WorkOfRanks {
   void AddThreadWaits(RankIndex rank, std::uint32_t edge) {
     const RankDiagnosis& part = job_.Part(rank);
     index_.Of(rank).waits.ForEach(edge, [&](std::uint32_t i) {
-      const ThreadWait& wait = part.thread_waits[i];
+      const ThreadWait& wait = part.scheduler.waits[i];
       if (!mpa::IsAbout(type_, wait)) return;
       places_.Add(rank, "threads",
                   {.name = part.names[wait.name],

@@ -40,7 +40,7 @@ class GraphIndex {
         : shares(part.shares),
           blocked(part.blocked),
           gaps(part.gaps),
-          waits(part.thread_waits),
+          waits(part.scheduler.waits),
           places(part.places) {}
     RowsByEdge<HostShare> shares;
     RowsByEdge<BlockedPart> blocked;

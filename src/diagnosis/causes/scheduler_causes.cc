@@ -39,7 +39,7 @@ class SchedulerCauses : Finder {
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       std::map<std::uint32_t, TimeNs> of_edge;
-      for (const ThreadWait& wait : part.thread_waits) {
+      for (const ThreadWait& wait : part.scheduler.waits) {
         if (!IsAbout(type, wait) || job_.StepOfEdge(rank, wait.edge) < 0) continue;
         of_edge[wait.edge] += wait.time;
         if (!job_.Counts(job_.StepOfEdge(rank, wait.edge))) continue;

@@ -444,7 +444,7 @@ void CheckPart(const RankDiagnosis& part) {
     Require(gap.edge < graph.edges.size());
     RequireTime(gap.start, gap.dur);
   }
-  for (const ThreadWait& wait : part.thread_waits) {
+  for (const ThreadWait& wait : part.scheduler.waits) {
     Require(wait.edge < graph.edges.size() && is_name(wait.name) && IsDuration(wait.time));
     Require(HoldsUp(wait.doing));
     RequireTime(wait.start, wait.longest);

@@ -19,7 +19,7 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
                     PartNames& names, RankDiagnosis& part) {
   const ThreadTimes threads(trace);
   if (threads.Empty()) return;
-  part.has_threads = true;
+  part.scheduler.recorded = true;
   for (const HostStretch& stretch : stretches) {
     if (stretch.end <= stretch.begin) continue;
     const std::int64_t thread = ThreadOf(trace, stretch.track);
@@ -29,7 +29,7 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
       const std::string_view by = hold.by == StringId::kEmpty
                                       ? (hold.by_thread == 0 ? "<idle>" : "?")
                                       : trace.strings.View(hold.by);
-      part.thread_waits.push_back(
+      part.scheduler.waits.push_back(
           {.edge = stretch.edge,
            .doing = hold.doing,
            .by_own = hold.by_own,

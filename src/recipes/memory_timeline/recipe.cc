@@ -405,7 +405,7 @@ void ReduceMemoryTimeline(const Ranks& ranks, const RecipeArguments&, OutputSele
 }
 
 Verdict JudgeMemoryTimeline(const RankFacts& facts) {
-  if (facts.kind == CaptureKind::kSnapshot && facts.problem.empty()) return {};
+  if (facts.snapshots && facts.problem.empty()) return {};
   return JudgeReadable(facts).RefuseWithoutMemory(facts);
 }
 

@@ -39,7 +39,6 @@ struct AdviceFacts {
   bool casts_inputs = false;  ///< of FP32 to half precision, right after they were copied
   /// Operators that work element by element write many bytes beside the tensor that they read.
   bool writes_beside = false;
-  bool logs = false;  ///< functions of Python that take most of it write logs or metrics
   /// Most of the time of calls into the operating system is that of calls that manage memory, read
   /// and write files, or talk to a driver.
   bool manages_memory = false, uses_files = false, calls_driver = false;

@@ -178,6 +178,12 @@ struct ThreadWait {
   TimeNs longest = 0, start = 0;  ///< the longest piece, in host time
 };
 
+/// What the scheduler of the operating system says of the threads that issue work.
+struct SchedulerFacts {
+  bool recorded = false;
+  std::vector<ThreadWait> waits;  ///< in order of their edges
+};
+
 struct OperationPart {
   static constexpr bool kInColumns = true;
   NameId group = 0, name = 0, kind = 0;
@@ -234,7 +240,6 @@ struct RankDiagnosis {
   bool has_stacks = true;    ///< of Python
   bool has_shapes = false;   ///< operators of a GPU, whether or not one launched a kernel
   bool has_host_ops = true;  ///< operators of the framework, or Python
-  bool has_threads = false;  ///< the scheduler of the operating system was recorded
   bool is_compiled = false;  ///< it runs compiled functions or captured graphs
   bool trains = true;        ///< a backward pass was captured; false: none, and operators were
   bool is_outline = false;   ///< see OutlineOf()
@@ -251,8 +256,8 @@ struct RankDiagnosis {
   /// steps their names. Empty where no share has such time.
   std::vector<TimeNs> between;
   HostPlaces places;
-  std::vector<SilentGap> gaps;           ///< of 1 ms or more
-  std::vector<ThreadWait> thread_waits;  ///< in order of their edges
+  std::vector<SilentGap> gaps;  ///< of 1 ms or more
+  SchedulerFacts scheduler;
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;

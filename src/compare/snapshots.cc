@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory snapshots of two runs, by call site.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "compare_sheet.h"
+#include "mpa/base/language.h"
+#include "mpa/base/stable_sort.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/measure/allocator_replay.h"
+
+namespace mpa::comparisons {
+namespace {
+
+// What a call site holds on one side, over all devices.
+struct SiteBytes {
+  std::int64_t at_peak = 0, at_end = 0, kept = 0;
+};
+
+using BytesOfSites = std::map<AllocationSite, std::array<SiteBytes, 2>>;
+
+void AddSites(const RankTrace& trace, std::size_t side, BytesOfSites& sites) {
+  AllocationSites names(trace);
+  for (const AllocatorReplay& replay : ReplayAllocators(trace)) {
+    const std::vector<std::int64_t> in_use = InUseOverTime(replay);
+    const std::int64_t peak = std::max_element(in_use.begin(), in_use.end()) - in_use.begin() - 1;
+    for (const AllocatorLife& life : replay.lives) {
+      const bool is_kept = life.end == kHeldToTheEnd;
+      if (!is_kept && !life.Holds(peak)) continue;
+      SiteBytes& bytes = sites[names.Of(life.stack)][side];
+      if (life.Holds(peak)) bytes.at_peak += life.bytes;
+      if (!is_kept) continue;
+      bytes.at_end += life.bytes;
+      ++bytes.kept;
+    }
+  }
+}
+
+std::string FunctionText(const AllocationSite& site) {
+  if (site.function.empty()) return "(no call stack)";
+  return site.within.empty() ? site.function : Say("{} in {}", site.function, site.within);
+}
+
+double InMegabytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+void RunSnapshots(const CompareInput& input, Report& report) {
+  if (input.options().compat) return;  // the Python tool has no such sheet
+  const auto has_any = [&](Side side) { return !input.Trace(side).memory_snapshots.Empty(); };
+  if (!has_any(Side::kBase) && !has_any(Side::kComparison)) return;
+  for (const Side side : kSides) {
+    if (has_any(side)) continue;
+    NoteNotCollected(
+        Say("SnapshotCompare: left out, because {} has no memory snapshot; put the file"
+            " that _dump_snapshot() writes into the capture",
+            input.Path(side)),
+        report);
+    return;
+  }
+  BytesOfSites sites;
+  AddSites(input.Trace(Side::kBase), 0, sites);
+  AddSites(input.Trace(Side::kComparison), 1, sites);
+  Sheet sheet = CompareSheet(
+      "SnapshotCompare",
+      {{PlainColumn("Top", kOrderMeaning, 10),
+        BoldColumn("Call Site", "The line of the program that allocated."),
+        PlainColumn("Function", "The innermost Python function, and that of the program around it.",
+                    40)},
+       ForBothSides(
+           {Decimals("End(MB)", "In use at the end of the snapshot; 1 MB is 2^20 bytes."),
+            PlainColumn("End Allocations", "Number of these allocations."),
+            Decimals("Peak(MB)", "In use at the peak of the history; 1 MB is 2^20 bytes.")}),
+       {Difference("Diff End(MB)", "In use at the end: comparison minus base, in MB."),
+        Difference("Diff Peak(MB)", "In use at the peak: comparison minus base, in MB.")}},
+      input);
+  std::vector<std::pair<AllocationSite, std::array<SiteBytes, 2>>> rows(sites.begin(), sites.end());
+  const auto change = [](const auto& row) {
+    const auto& [base, comparison] = row.second;
+    return std::max(std::abs(comparison.at_end - base.at_end),
+                    std::abs(comparison.at_peak - base.at_peak));
+  };
+  StableSort(rows, [&](const auto& a, const auto& b) { return change(a) > change(b); });
+  std::int64_t place = 0;
+  for (const auto& [site, bytes] : rows) {
+    Row row{{++place, site.line, FunctionText(site)}};
+    for (const SiteBytes& side : bytes)
+      AppendCells(row, InMegabytes(side.at_end), side.kept, InMegabytes(side.at_peak));
+    AppendCells(row, InMegabytes(bytes[1].at_end - bytes[0].at_end),
+                InMegabytes(bytes[1].at_peak - bytes[0].at_peak));
+    sheet.rows.push_back(std::move(row));
+  }
+  report.sheets.push_back(std::move(sheet));
+}
+
+Verdict JudgeSnapshots(const RankFacts& facts) {
+  if (facts.snapshots && facts.problem.empty()) return {};
+  return JudgeReadable(facts).Refuse(
+      !facts.snapshots, "no memory snapshot",
+      "put the file that torch_npu.npu.memory._dump_snapshot() writes into the capture");
+}
+
+}  // namespace
+
+Comparison Snapshots() {
+  return {
+      "snapshot",   "memory snapshots", "Memory snapshots, by call site", Tables::kMemorySnapshot,
+      RunSnapshots, JudgeSnapshots};
+}
+
+}  // namespace mpa::comparisons
