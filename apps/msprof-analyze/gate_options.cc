@@ -196,6 +196,7 @@ gate::SummaryRequest GateOptions::Summary(const gate::GateSettings& settings) co
   gate::SummaryRequest request;
   for (const gate::Rule& rule : settings.rules) {
     if (gate::HasPattern(rule.metric.kind)) request.patterns.push_back(rule.metric);
+    request.requests = request.requests || gate::IsRequest(rule.metric.kind);
   }
   request.warmup = settings.warmup.value_or(0);
   request.modules = !save_baseline_.empty() || update_baseline_;

@@ -59,7 +59,7 @@ bool IsDatabase(const fs::path& path) {
   return path.filename() == kDatabase && fs::is_regular_file(path, ignored);
 }
 
-bool IsOneOf(const fs::path& path, const std::vector<fs::path>& tables, std::string_view name) {
+bool Holds(const std::vector<fs::path>& tables, const fs::path& path, std::string_view name) {
   return std::ranges::find(tables, path / name) != tables.end();
 }
 
@@ -70,9 +70,9 @@ std::vector<fs::path> SpanTables(const fs::path& directory, const std::vector<fs
                                              "Execute",       "specDecoding"};
   std::vector<fs::path> found;
   if (!IsDirectory(directory / kSpans)) return found;
-  const bool has_batches = IsOneOf(directory, tables, "batch.csv");
-  const bool has_forwards = IsOneOf(directory, tables, "forward.csv");
-  const bool has_database = IsOneOf(directory, tables, kDatabase);
+  const bool has_batches = Holds(tables, directory, "batch.csv");
+  const bool has_forwards = Holds(tables, directory, "forward.csv");
+  const bool has_database = Holds(tables, directory, kDatabase);
   for (const fs::path& entry : Entries(directory / kSpans)) {
     const std::string name = entry.stem().string();
     const bool is_of_batches = std::ranges::find(kOfBatches, name) != std::end(kOfBatches);

@@ -24,7 +24,7 @@ namespace {
 // Tables of Evidence::table with times of the host.
 bool IsOnHost(std::string_view table) {
   return IsOneOf(table, {"host_ops", "PYTORCH_API", "host_calls", "CANN_API", "garbage_collections",
-                         "GC_RECORD", "system_calls", "lock_uses"});
+                         "GC_RECORD", "system_calls", "lock_uses", "thread_states"});
 }
 
 // The finding with the key, or with that number on the screen of `advisor all`.

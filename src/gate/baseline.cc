@@ -15,6 +15,7 @@
 #include "mpa/base/language.h"
 #include "mpa/change/account_names.h"
 #include "mpa/measure/quantiles.h"
+#include "requests.h"
 
 namespace mpa::gate {
 namespace {
@@ -273,11 +274,32 @@ constexpr int kNoiseVersion = 1;
 
 }  // namespace
 
+namespace {
+
+// Those that have samples, and the percentiles of the times of requests.
+std::vector<Metric> MetricsOf(const RunSummary& run) {
+  std::vector<Metric> metrics;
+  for (const auto& [metric, samples] : run.samples) {
+    if (!IsRequest(metric.kind)) {
+      metrics.push_back(metric);
+      continue;
+    }
+    for (const int percent : {50, 90, 99}) metrics.push_back(WithPercentile(metric, percent));
+  }
+  return metrics;
+}
+
+}  // namespace
+
 NoiseFloors LearnNoise(const std::vector<RunSummary>& runs) {
   NoiseFloors floors;
-  for (const auto& [metric, first] : runs.front().samples) {
+  for (const Metric& metric : MetricsOf(runs.front())) {
     std::vector<std::int64_t> medians;
     for (const RunSummary& run : runs) {
+      if (IsRequest(metric.kind)) {
+        for (const std::int64_t value : ValueOfRequests(run, metric)) medians.push_back(value);
+        continue;
+      }
       const auto found = run.samples.find(metric);
       if (found != run.samples.end() && !found->second.empty()) {
         medians.push_back(Median(found->second));
@@ -316,6 +338,7 @@ double UsualNoise(const Metric& metric, double share) {
     case MetricKind::kStepTimeMax:
     case MetricKind::kStepTimeP99:
       return 0.02;
+    case MetricKind::kRequest:  // their own noise says it
     case MetricKind::kPeakMemory:
     case MetricKind::kMemoryGrowth:
       break;

@@ -19,6 +19,7 @@
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/quantiles.h"
 #include "phases.h"
+#include "requests.h"
 
 namespace mpa::gate {
 namespace {
@@ -57,6 +58,8 @@ Runs ValuesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool fr
       values.push_back(FromMedians(run, metric));
     } else if (OfAllSteps(metric.kind)) {
       values.push_back(OfSteps(run, metric.kind));
+    } else if (IsRequest(metric.kind)) {
+      values.push_back(ValueOfRequests(run, metric));
     } else {
       const auto found = run.samples.find(metric);
       values.push_back(found == run.samples.end() ? std::vector<std::int64_t>() : found->second);
@@ -172,6 +175,8 @@ class Judging {
                metric.kind == MetricKind::kStepTime && NoSteps()) {
       judged.reason =
           Translated("the captures have no step markers; profile with step(), or judge e2e");
+    } else if (IsRequest(metric.kind)) {
+      DoubtFewRequests(metric, judged);
     } else if (judged.verdict == GateVerdict::kInconclusive && IsPhase(metric.kind) &&
                AllEmpty(base)) {
       judged.reason = Translated(
@@ -218,6 +223,16 @@ class Judging {
     }
   }
 
+  // Few requests do not tell a percentile.
+  void DoubtFewRequests(const Metric& metric, GateMetric& judged) const {
+    constexpr std::size_t kLeast = 20;
+    const std::size_t fewest =
+        std::min(FewestRequests(base_, metric), FewestRequests(comparison_, metric));
+    if (fewest >= kLeast || fewest == 0) return;
+    judged.verdict = GateVerdict::kInconclusive;
+    judged.reason = Say("a run has {} requests with this time, {} are needed", fewest, kLeast);
+  }
+
   bool NoSteps() const { return base_.front().steps.empty() || comparison_.front().steps.empty(); }
 
   Floors FloorsOf(const Rule& rule, const Runs& base, bool from_medians) const {
@@ -229,7 +244,8 @@ class Judging {
     SetFloors(rule, value, floors);
     if (IsPhase(kind) || (IsPerStep(kind) && !from_medians && !NoSteps()))
       floors.min_samples = settings_.min_steps;
-    floors.usual_noise = UsualNoise(rule.metric, step_ > 0 ? value / step_ : 1);
+    floors.usual_noise = IsRequest(kind) ? NoiseOfRequests(base_, comparison_, rule.metric)
+                                         : UsualNoise(rule.metric, step_ > 0 ? value / step_ : 1);
     const auto learned = settings_.learned_noise.find(NameOf(rule.metric));
     if (learned != settings_.learned_noise.end()) {
       floors.learned_noise = learned->second;
@@ -374,8 +390,9 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
   GateReport report;
   // Steps of servers are compared by their sizes: other sizes on one side do no harm.
   std::set<std::string> allowed = settings.allowed_mismatches;
-  const bool phases_alone = std::ranges::all_of(
-      settings.rules, [](const Rule& rule) { return IsPhase(rule.metric.kind); });
+  const bool phases_alone = std::ranges::all_of(settings.rules, [](const Rule& rule) {
+    return IsPhase(rule.metric.kind) || IsRequest(rule.metric.kind);
+  });
   if (phases_alone && !settings.rules.empty()) allowed.insert("shapes");
   report.mismatches = FindMismatches(base, comparison, allowed);
   report.settings = CompareSettings(SettingsOf(base), SettingsOf(comparison));

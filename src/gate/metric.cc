@@ -2,6 +2,8 @@
 // Names of what a gate judges.
 #include "mpa/gate/metric.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -42,6 +44,25 @@ constexpr std::array<KnownMetric, 18> kKnown = {{
     {"api:", MetricKind::kApi},
 }};
 
+constexpr std::array<int, 3> kPercentiles = {50, 90, 99};
+
+// "ttft_p99"; empty for other names.
+std::optional<Metric> ParseRequestMetric(std::string_view text) {
+  for (std::size_t i = 0; i < kRequestTimes; ++i) {
+    const auto time = static_cast<RequestTime>(i);
+    for (const int percent : kPercentiles) {
+      Metric metric = RequestMetric(time, percent);
+      if (metric.pattern == text) return metric;
+    }
+    const std::string_view name = NameOf(time);
+    const bool is_other = text == name && time != RequestTime::kEndToEnd;  // "e2e" is of a capture
+    if (!is_other && !text.starts_with(fmt::format("{}_p", name))) continue;
+    Fail(ErrorKind::kUsage, "'{}' is no percentile that is judged; give {}_p50, {}_p90 or {}_p99",
+         text, name, name, name);
+  }
+  return std::nullopt;
+}
+
 std::string AllNames() {
   std::string names;
   for (const KnownMetric& known : kKnown) {
@@ -49,6 +70,7 @@ std::string AllNames() {
     names += known.name;
     if (HasPattern(known.kind)) names += "<pattern>";
   }
+  names += ", ttft_p99 (tpot, e2e, queue; p50, p90)";
   return names;
 }
 
@@ -63,6 +85,7 @@ Metric ParseMetric(std::string_view text) {
     if (size.empty() || is_size) return {known.kind, std::string(size)};
     Fail(ErrorKind::kUsage, "'{}' has an invalid size '{}'; give {}@32", text, size, known.name);
   }
+  if (const auto of_requests = ParseRequestMetric(text)) return *of_requests;
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon == std::string_view::npos ? colon : colon + 1);
   for (const KnownMetric& known : kKnown) {
@@ -78,8 +101,8 @@ Metric ParseMetric(std::string_view text) {
   for (const KnownMetric& known : kKnown) names.emplace_back(known.name);
   const std::optional<std::string> nearest = Closest(name, names);
   if (nearest) {
-    Fail(ErrorKind::kUsage, "unknown metric '{}'; did you mean '{}'? available: {}", text,
-         *nearest, AllNames());
+    Fail(ErrorKind::kUsage, "unknown metric '{}'; did you mean '{}'? available: {}", text, *nearest,
+         AllNames());
   }
   Fail(ErrorKind::kUsage, "unknown metric '{}'; available: {}", text, AllNames());
 }
@@ -92,11 +115,27 @@ std::string NameOf(const Metric& metric) {
   return name + metric.pattern;
 }
 
+Metric RequestMetric(RequestTime time, int percent) {
+  return {MetricKind::kRequest, fmt::format("{}_p{}", NameOf(time), percent)};
+}
+
+Metric WithPercentile(const Metric& metric, int percent) {
+  const std::string time = metric.pattern.substr(0, metric.pattern.rfind("_p"));
+  return {metric.kind, fmt::format("{}_p{}", time, percent)};
+}
+
+int PercentileOf(const Metric& metric) {
+  for (const int percent : kPercentiles) {
+    if (metric.pattern.ends_with(fmt::format("_p{}", percent))) return percent;
+  }
+  return 50;
+}
+
 bool HasPattern(MetricKind kind) { return kind >= MetricKind::kOp; }
 
 bool IsPerStep(MetricKind kind) {
   return kind != MetricKind::kE2e && QuantityOf(kind) == Quantity::kTime && !OfAllSteps(kind) &&
-         !IsPhase(kind);
+         !IsPhase(kind) && !IsRequest(kind);
 }
 
 Quantity QuantityOf(MetricKind kind) {

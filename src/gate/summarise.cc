@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -26,6 +28,7 @@
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
 #include "phases.h"
+#include "requests.h"
 
 namespace mpa::gate {
 namespace {
@@ -343,11 +346,27 @@ void ReducePhases(const std::vector<RankSummary>& ranks, RankStat stat, Samples&
   }
 }
 
+// The records of servers, which are taken from the ranks.
+std::vector<RankSummary> TakeServers(std::vector<RankSummary>& ranks) {
+  const auto is_server = [](const RankSummary& rank) {
+    return std::ranges::any_of(rank.samples,
+                               [](const auto& samples) { return IsRequest(samples.first.kind); });
+  };
+  const auto servers = std::stable_partition(ranks.begin(), ranks.end(), std::not_fn(is_server));
+  std::vector<RankSummary> taken(std::make_move_iterator(servers),
+                                 std::make_move_iterator(ranks.end()));
+  ranks.erase(servers, ranks.end());
+  return taken;
+}
+
 }  // namespace
 
 RunSummary ReduceRanks(std::vector<RankSummary> ranks, RankStat stat) {
   assert(!ranks.empty());
   RunSummary run;
+  const std::vector<RankSummary> servers = TakeServers(ranks);
+  AddRequests(servers, run.samples);
+  if (ranks.empty()) return run;
   auto places = PlacesOfCommonSteps(ranks, run.steps);
   ReducePhases(ranks, stat, run.samples);
   for (const auto& [metric, first] : ranks.front().samples) {

@@ -10,6 +10,12 @@
 namespace mpa {
 namespace {
 
+bool Waits(ThreadState state) {
+  return state == ThreadState::kPreempted || state == ThreadState::kWoken;
+}
+
+}  // namespace
+
 ThreadDoing DoingOf(ThreadState state) {
   switch (state) {
     case ThreadState::kRunning:
@@ -27,12 +33,6 @@ ThreadDoing DoingOf(ThreadState state) {
   }
   return ThreadDoing::kUnknown;
 }
-
-bool Waits(ThreadState state) {
-  return state == ThreadState::kPreempted || state == ThreadState::kWoken;
-}
-
-}  // namespace
 
 std::string_view NameOf(ThreadDoing doing) {
   static constexpr std::array<std::string_view, kThreadDoings> kNames = {

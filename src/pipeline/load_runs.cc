@@ -115,12 +115,15 @@ void Condense(const RankTrace& trace, const JobCauseFinder& search, ReadRank& ra
 ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request) {
   ReadRank rank;
   const JobCauseFinder* search = alone ? nullptr : request.search;
+  const bool is_server = found.input.kind == CaptureKind::kServer;
+  if (is_server) search = nullptr;
   try {
-    const Tables needed = gate::TablesFor(request.summary);
+    const Tables needed = is_server ? Tables::kServer : gate::TablesFor(request.summary);
     const Tables wanted = search == nullptr ? needed : needed | search->recipe.needs;
     LoadedRank loaded = LoadRank(found.input, {wanted, ""}, std::nullopt);
     RequireTimeline(loaded.trace, needed, found.input);
-    rank.summary = gate::Summarise(loaded.trace, request.summary);
+    rank.summary = is_server ? gate::SummariseServer(loaded.trace)
+                             : gate::Summarise(loaded.trace, request.summary);
     if (search != nullptr) Condense(loaded.trace, *search, rank);
     rank.summary->rank = found.rank;
     rank.member = MemberOf(found.input, loaded.trace);
@@ -139,7 +142,8 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
 
 Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
   Pending run;
-  FoundRanks found = FindRanks(input.path, std::nullopt, request.open);
+  const GroupsTaken taken = request.summary.requests ? GroupsTaken::kServers : GroupsTaken::kOne;
+  FoundRanks found = FindRanks(input.path, std::nullopt, request.open, taken);
   loaded.notes = std::move(found.notes);
   loaded.partial = found.partial;
   FindFacts(input, request, run, loaded);

@@ -23,7 +23,7 @@ constexpr std::string_view kBlanks = " \t";
 std::string_view BeforeUnit(std::string_view header) { return header.substr(0, header.find('(')); }
 
 // What pandas and Python write for a value that is not there.
-std::string_view Recorded(std::string_view cell) {
+std::string_view ValueIn(std::string_view cell) {
   constexpr std::string_view kNone[] = {"N/A", "nan", "NaN", "None", "<NA>", "NaT"};
   return std::ranges::find(kNone, cell) == std::end(kNone) ? cell : std::string_view();
 }
@@ -35,7 +35,7 @@ class TextRows : public ServerRows {
   }
   bool Next(Issues& issues) override { return NextRow(csv_, issues); }
   std::string_view operator[](std::optional<std::size_t> column) const override {
-    return Recorded(csv_[column]);
+    return ValueIn(csv_[column]);
   }
   std::string Place() const override { return csv_.Place(); }
 
@@ -57,7 +57,7 @@ class TableRows : public ServerRows {
     return true;
   }
   std::string_view operator[](std::optional<std::size_t> column) const override {
-    return column ? Recorded(cells_[*column]) : std::string_view();
+    return column ? ValueIn(cells_[*column]) : std::string_view();
   }
   std::string Place() const override { return fmt::format("{}:{}", place_, row_); }
 

@@ -18,6 +18,7 @@
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/measure/memory_copies.h"
+#include "mpa/measure/thread_time.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_bounds.h"
 
@@ -102,6 +103,7 @@ class SliceMaker {
     AddHost();
     AddQueue();
     AddSystemCalls();
+    AddThreadStates();
     AddDevice();
     AddCollectives();
     AddCounters();
@@ -258,6 +260,25 @@ class SliceMaker {
     }
   }
 
+  // Names are those of the account of threads; who had the core stands behind them.
+  void AddThreadStates() {
+    const ThreadStates& states = trace_.thread_states;
+    for (std::size_t i = 0; i < states.Size(); ++i) {
+      const std::string_view by = trace_.strings.View(states.by[i]);
+      const std::string_view name = NameOf(DoingOf(states.state[i]));
+      Add(Track(TrackKind::kThreadStates, states.thread[i],
+                [&] { return Say("states of thread {}", states.thread[i]); }),
+          HostSlice(states.start[i], states.dur[i],
+                    Text(by.empty() ? std::string(name) : fmt::format("{}: {}", name, by))));
+    }
+    const Interrupts& interrupts = trace_.interrupts;
+    for (std::size_t i = 0; i < interrupts.Size(); ++i) {
+      Add(Track(TrackKind::kInterrupts, interrupts.core[i],
+                [&] { return Say("interrupts of core {}", interrupts.core[i]); }),
+          HostSlice(interrupts.start[i], interrupts.dur[i], Text(interrupts.name[i])));
+    }
+  }
+
   // Tools record several processes; those of data loaders are not the rank's own.
   bool IsOfRank(std::int64_t process) const { return process < 0 || processes_.contains(process); }
 
@@ -405,7 +426,7 @@ class SliceMaker {
 Tables SliceTables(bool python) {
   return Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
          Tables::kCommunications | Tables::kSteps | Tables::kQueuedWork | Tables::kMstx |
-         Tables::kHostCalls | Tables::kSystemCalls | Tables::kCounters |
+         Tables::kHostCalls | Tables::kSystemCalls | Tables::kThreadStates | Tables::kCounters |
          (python ? Tables::kPythonCalls : Tables::kNone);
 }
 

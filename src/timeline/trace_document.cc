@@ -42,6 +42,10 @@ std::string_view CategoryOf(TrackKind kind) {
       return "system_call";
     case TrackKind::kLocks:
       return "lock";
+    case TrackKind::kThreadStates:
+      return "thread_state";
+    case TrackKind::kInterrupts:
+      return "interrupt";
     case TrackKind::kRanges:
       return "range";
     case TrackKind::kStream:

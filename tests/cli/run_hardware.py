@@ -95,7 +95,7 @@ def counters_of_text(capture):
     for event in events:
         if event["ph"] != "C":
             continue
-        group, name, time = processes[event["pid"]], event["name"], time_of(event["ts"])
+        group, name, time = processes.get(event["pid"]), event["name"], time_of(event["ts"])
         for series, value in event["args"].items():
             if group == "HBM":
                 whose, kind = name.split("/")

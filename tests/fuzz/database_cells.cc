@@ -74,6 +74,26 @@ std::string Value(Bytes& input) {
   }
 }
 
+// Counters beside the work of the twin.
+constexpr const char* kCounterTables = R"(
+CREATE TABLE HBM (deviceId INTEGER, timestampNs INTEGER, bandwidth NUMERIC, hbmId INTEGER,
+    type INTEGER);
+CREATE TABLE ROCE (deviceId INTEGER, timestampNs INTEGER, bandwidth INTEGER, rxPacketRate NUMERIC,
+    rxByteRate NUMERIC, rxPackets INTEGER, rxBytes INTEGER, rxErrors INTEGER, rxDropped INTEGER,
+    txPacketRate NUMERIC, txByteRate NUMERIC, txPackets INTEGER, txBytes INTEGER, txErrors INTEGER,
+    txDropped INTEGER, funcId INTEGER);
+CREATE TABLE NPU_MODULE_MEM (moduleId INTEGER, timestampNs INTEGER, totalReserved NUMERIC,
+    deviceId INTEGER);
+CREATE TABLE CPU_USAGE (timestampNs NUMERIC, cpuId NUMERIC, usage NUMERIC);
+INSERT INTO STRING_IDS VALUES (90001, 'read'), (90002, 'write');
+INSERT INTO HBM VALUES (0, 1700000000100000000, 5, 0, 90001),
+    (0, 1700000000200000000, 7, 0, 90001), (0, 1700000000200000000, 9, 1, 90002);
+INSERT INTO ROCE VALUES (0, 1700000000100000000, 800, 1, 20, 5, 6, 0, 0, 1, 2, 3, 4, 5, 6, 0),
+    (0, 1700000000200000000, 800, 1, 30, 8, 9, 1, 2, 1, 2, 3, 4, 5, 6, 0);
+INSERT INTO NPU_MODULE_MEM VALUES (3, 1700000000100000000, 5, 0), (3, 1700000000200000000, 6, 0);
+INSERT INTO CPU_USAGE VALUES (1700000000100000000, 0, 5.5), (1700000000200000000, 0, 6);
+)";
+
 // The same tables with and without keys: only keys keep ids apart.
 std::string WithoutKeys(const std::filesystem::path& path) {
   const Editor editor(path);
@@ -133,9 +153,12 @@ std::vector<Target> Targets() {
   static const Scratch scratch;
   std::vector<Target> targets;
   const TempDir directory;
-  for (const char* capture :
-       {"twin_db_base_ascend_pt.sql", "db_base_ascend_pt.sql", "head_hard_ascend_pt.sql"}) {
-    const auto path = BuildDatabase(directory / capture, Captured(capture));
+  for (const std::string capture : {"twin_db_base_ascend_pt.sql", "db_base_ascend_pt.sql",
+                                    "head_hard_ascend_pt.sql", "counters"}) {
+    const auto path = BuildDatabase(directory / capture,
+                                    capture == "counters"
+                                        ? Captured("twin_db_base_ascend_pt.sql") + kCounterTables
+                                        : Captured(capture));
     for (const std::string& content : {ReadAll(path), WithoutKeys(path)}) {
       const auto edit = [sample = MakeSample(content, scratch)](std::string_view text) {
         const auto file = scratch.Write(kName, sample.content);

@@ -43,6 +43,10 @@ constexpr const char* kShownLocks = R"json([
 {"name":"hold_gil","ph":"X","ts":"1700000000000004","dur":2.0,"pid":7,"tid":70},
 {"name":"process_name","ph":"M","pid":7,"tid":0,"args":{"name":"GIL Trace"}}])json";
 
+constexpr const char* kModuleMemory =
+    "Component,Timestamp(us),Total Reserved(MB),Device\n"
+    "HCCL,1736405443839379.660\t,404.0625,NPU:0\nHCCL,1736405443859379.660\t,405,NPU:0\n";
+
 void Read(const std::filesystem::path& path, FileKind kind, unsigned choice) {
   RankTrace trace;
   // The groups that profiler_metadata.json has names for.
@@ -78,6 +82,10 @@ std::vector<Target> Targets() {
   }
   targets.push_back({"info.json", {kDeviceInfo}, [](std::string_view content) {
                        Read(scratch.Write("info.json.0", content), FileKind::kDeviceInfo, 0);
+                     }});
+  targets.push_back({"npu_module_mem.csv", {kModuleMemory}, [](std::string_view content) {
+                       Read(scratch.Write("npu_module_mem.csv", content), FileKind::kHardwareTable,
+                            static_cast<unsigned>(content.size()));
                      }});
   targets.push_back({"msosrt_trace", {kSystemCalls}, [](std::string_view content) {
                        Read(scratch.Write("msosrt_trace_70_python.csv", content),

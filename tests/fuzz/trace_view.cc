@@ -49,7 +49,14 @@ constexpr const char* kOfEachKind = R"json([
 {"ph":"X","cat":"GC","name":"GC","pid":3,"tid":70,"ts":"1050","dur":2},
 {"ph":"B","cat":"cpu_op","name":"aten::mul","pid":7,"tid":70,"ts":"1060"},
 {"ph":"E","name":"aten::mul","pid":7,"tid":70,"ts":"1065"},
-{"ph":"C","name":"AI Core Freq","pid":3,"ts":"1019","args":{"MHz":1800}}])json";
+{"ph":"C","name":"AI Core Freq","pid":3,"ts":"1019","args":{"MHz":1800}},
+{"ph":"M","name":"process_name","pid":7619,"args":{"name":"HBM"}},
+{"ph":"C","name":"HBM 0/Read","pid":7619,"ts":"1019","args":{"Read(MB/s)":25.5}},
+{"ph":"C","name":"HBM 0/Read","pid":7619,"ts":"1039","args":{"Read(MB/s)":1e3}},
+{"ph":"M","name":"process_name","pid":7651,"args":{"name":"RoCE"}},
+{"ph":"C","name":"Port 1/Rx","pid":7651,"ts":"1019","args":{"Rx Packets":5,"Rx Error Rate":0}},
+{"ph":"M","name":"process_name","pid":7683,"args":{"name":"Acc PMU"}},
+{"ph":"C","name":"read_ost","pid":7683,"ts":"1019","args":{"value":3,"acc_id":4}}])json";
 
 }  // namespace
 

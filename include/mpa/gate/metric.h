@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpa/measure/request_times.h"
 #include "mpa/report/amount.h"
 
 /// The gate: did the model get slower? Values and functions only; files are read by the pipeline.
@@ -27,6 +28,7 @@ enum class MetricKind : std::uint8_t {
   kMemoryGrowth,  ///< by which the allocated memory usually grows from step to step
   kPrefill,       ///< of steps of a server that read prompts, by token of these
   kDecode,        ///< of steps of a server that decode: how long a request waits for a token
+  kRequest,       ///< of requests to a server: a percentile of one of their times
   kOp,            ///< by operator: type of the kernels, with "::" operators of the framework
   kKernel,        ///< by name of the kernels
   kModule,        ///< device work that was launched within modules
@@ -37,7 +39,8 @@ enum class MetricKind : std::uint8_t {
 struct Metric {
   MetricKind kind{};
   /// Of kOp, kKernel, kModule and kApi: '*' any text, '?' any character. Of kPrefill and kDecode
-  /// the size of the steps, "@32" (see SizeOf()); empty: all sizes that both sides have.
+  /// the size of the steps, "@32" (see SizeOf()); empty: all sizes that both sides have. Of
+  /// kRequest the time and the percentile, "ttft_p99".
   std::string pattern;
 
   friend auto operator<=>(const Metric&, const Metric&) = default;
@@ -52,6 +55,15 @@ bool HasPattern(MetricKind kind);
 constexpr bool IsPhase(MetricKind kind) {
   return kind == MetricKind::kPrefill || kind == MetricKind::kDecode;
 }
+/// True for times of requests.
+constexpr bool IsRequest(MetricKind kind) { return kind == MetricKind::kRequest; }
+/// A percentile (50, 90 or 99) of such a time. The samples of all of them are the times of all
+/// requests, which a run has once, under the median.
+Metric RequestMetric(RequestTime time, int percent);
+/// The same time with another percentile.
+Metric WithPercentile(const Metric& metric, int percent);
+/// 99 of "ttft_p99".
+int PercentileOf(const Metric& metric);
 /// True for what is computed from the samples of kStepTime, one value for each run.
 constexpr bool OfAllSteps(MetricKind kind) {
   return kind == MetricKind::kStepTimeMax || kind == MetricKind::kStepTimeP99;

@@ -92,6 +92,7 @@ struct SummaryRequest {
   std::vector<Metric> patterns;  ///< beside those without a pattern
   std::size_t warmup = 0;        ///< leading steps that do not count
   bool modules = false;          ///< whether the breakdown has modules, too
+  bool requests = false;         ///< records of servers count, too
 };
 
 /// The tables that Summarise() needs for it.
@@ -102,12 +103,16 @@ Tables TablesFor(const SummaryRequest& request);
 /// capture without steps has one sample of each metric but step_time.
 RankSummary Summarise(const RankTrace& trace, const SummaryRequest& request);
 
+/// The times of the requests of an instance of a server.
+RankSummary SummariseServer(const RankTrace& trace);
+
 /// Which rank counts.
 enum class RankStat { kWorst, kMedian, kP95 };
 
 /// Puts the ranks of a run together: each sample is the largest, the middle one or the one that 95
 /// % do not exceed, of all ranks in that step; the breakdown is that of the rank whose median step
-/// is, and whose whole capture is. Steps that not all ranks have do not count.
+/// is, and whose whole capture is. Steps that not all ranks have do not count. The requests of all
+/// instances of a server count alike.
 RunSummary ReduceRanks(std::vector<RankSummary> ranks, RankStat stat);
 
 }  // namespace mpa::gate

@@ -69,12 +69,12 @@ struct AllocatorReplay {
   std::int32_t snapshot = 0;
   std::int64_t device = -1;
   std::size_t first_action = 0, actions = 0;  ///< rows of the actions
-  std::vector<AllocatorLife> lives;           ///< in order of their begins
-  std::vector<std::int64_t> reserved;         ///< after each action
+  std::vector<AllocatorLife> lives{};         ///< in order of their begins
+  std::vector<std::int64_t> reserved{};       ///< after each action
   std::int64_t reserved_before = 0;
-  HeldAtEnd end;
+  HeldAtEnd end{};
   std::int64_t out_of_memory_count = 0;
-  std::vector<OutOfMemory> out_of_memory;  ///< the last ones, in order
+  std::vector<OutOfMemory> out_of_memory{};  ///< the last ones, in order
   /// Actions that what is held in the end contradicts: allocations of what was never released and
   /// is not held, releases of what is held.
   std::int64_t contradictions = 0;

@@ -28,6 +28,8 @@ inline constexpr std::size_t kThreadDoings = 7;
 constexpr ThreadDoing LastOf(ThreadDoing) { return ThreadDoing::kUnknown; }
 /// "preempted"
 std::string_view NameOf(ThreadDoing doing);
+/// Without the interrupts, which are not states of threads.
+ThreadDoing DoingOf(ThreadState state);
 /// True for what keeps a thread from running although it could.
 constexpr bool HoldsUp(ThreadDoing doing) {
   return doing == ThreadDoing::kPreempted || doing == ThreadDoing::kWoken ||

@@ -25,9 +25,11 @@ enum class TrackKind : std::uint8_t {
   kFindings,
   kThread,
   kQueue,
-  kSystemCalls,  ///< of a thread
-  kLocks,        ///< that a thread waits for and holds
-  kRanges,       ///< that the program marked, on the device
+  kSystemCalls,   ///< of a thread
+  kLocks,         ///< that a thread waits for and holds
+  kThreadStates,  ///< what the scheduler of the operating system says of a thread
+  kInterrupts,    ///< of a core of the host
+  kRanges,        ///< that the program marked, on the device
   kStream,
   kGroup
 };

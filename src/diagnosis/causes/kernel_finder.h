@@ -62,7 +62,8 @@ class KernelFinder : protected Finder {
       }
     }
     if (seen.empty()) return thresholds_[kMemoryGbs] / 2;
-    return std::min(ValueAtPosition(seen, PercentileIndex(seen.size(), 90)), thresholds_[kMemoryGbs]);
+    return std::min(ValueAtPosition(seen, PercentileIndex(seen.size(), 90)),
+                    thresholds_[kMemoryGbs]);
   }
 
   /// Takes out of every kernel of a rank the share that its node is given.

@@ -31,20 +31,23 @@ bool HasMeaning(const CounterName& counter, const Sample& sample) {
   return sample.dur > 0 || counter.kind != CounterKind::kRate;
 }
 
+// Samples do not overlap and are in order of time.
 std::vector<Weighted> Within(const Track& track, const std::optional<Window>& window) {
   std::vector<Weighted> list;
-  for (const Sample& sample : track.samples) {
-    if (!HasMeaning(track, sample)) continue;
-    TimeNs begin = sample.start, end = sample.End();
+  auto at = track.samples.begin();
+  if (window)
+    at = std::partition_point(at, track.samples.end(),
+                              [&](const Sample& sample) { return sample.End() < window->begin; });
+  for (; at != track.samples.end() && (!window || at->start < window->end); ++at) {
+    if (!HasMeaning(track, *at)) continue;
+    TimeNs begin = at->start, end = at->End();
     if (window) {
-      const bool is_moment = sample.dur == 0;
-      if (is_moment ? begin < window->begin || begin >= window->end
-                    : end <= window->begin || begin >= window->end)
-        continue;
+      // What ends when the window begins does not lie in it, what is of that moment does.
+      if (end == window->begin && at->dur > 0) continue;
       begin = std::max(begin, window->begin);
       end = std::min(end, window->end);
     }
-    list.push_back({begin, sample.value, end - begin});
+    list.push_back({begin, at->value, end - begin});
   }
   return list;
 }

@@ -198,6 +198,8 @@ void AddSpread(const Ranks& ranks, Report& report) {
 }  // namespace
 
 void AddSheets(const Ranks& ranks, Report& report) {
+  constexpr std::size_t kMostOverTime = 64;
+  std::size_t over_time = 0;  // ranks
   ItemSheet counters({"HardwareCounters", ToTranslate("What the counters reach")},
                      CounterColumns());
   ItemSheet steps({"HardwareByStep", ToTranslate("Counters in each step")}, StepColumns());
@@ -215,12 +217,16 @@ void AddSheets(const Ranks& ranks, Report& report) {
       for (const InStep& step : counter.steps) steps.Add({id, &counter, &step}, rank);
       for (const Ran& item : counter.ran) ran.Add({id, &counter, &item}, rank);
       for (std::size_t i = 0; i < counter.over_time.size(); ++i) {
-        if (counter.over_time[i] < 0) continue;
+        if (counter.over_time[i] < 0 || over_time == kMostOverTime) continue;
         stretches.Add(
             {id, &counter, {BoundOf(part, i), BoundOf(part, i + 1), counter.over_time[i]}}, rank);
       }
     }
+    over_time += over_time < kMostOverTime ? 1 : 0;
   }
+  if (ranks.size() > kMostOverTime)
+    report.notes.push_back(
+        Say("HardwareOverTime lists the first {} of {} ranks", kMostOverTime, ranks.size()));
   for (Sheet* sheet : {&counters.sheet, &steps.sheet, &ran.sheet, &stretches.sheet}) {
     if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
   }

@@ -2,10 +2,13 @@
 // Why requests take longer than they have to: all causes together.
 #include "findings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/quantiles.h"
+#include "mpa/report/amount.h"
 
 namespace mpa::recipes::serving_requests {
 
@@ -17,6 +20,10 @@ std::string_view NameOf(Cause cause) {
       "requests_wait",   "scheduling_takes_turns", "gaps_between_steps"};
   return kNames[static_cast<std::size_t>(cause)];
 }
+
+std::string TimeText(TimeNs time) { return AmountText(Quantity::kTime, time); }
+
+std::string ShareText(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
 double Ratio(TimeNs part, TimeNs whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;

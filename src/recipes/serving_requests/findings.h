@@ -75,6 +75,9 @@ inline constexpr std::size_t kLeastRequests = 10, kLeastSteps = 20;
 bool RequestsWait(const Scene& scene, const Group& group);
 /// Of the time of all requests what they take behind the queue; 0 to 1.
 double ShareBehindQueue(const Group& group);
+/// "15.20 ms", and "35 %" of 0.35.
+std::string TimeText(TimeNs time);
+std::string ShareText(double share);
 /// `part` of `whole`; 0 without a whole.
 double Ratio(TimeNs part, TimeNs whole);
 double Ratio(std::size_t part, std::size_t whole);

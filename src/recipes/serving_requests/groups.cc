@@ -14,7 +14,7 @@
 namespace mpa::recipes::serving_requests {
 namespace {
 
-std::size_t Place(RequestTime time) { return static_cast<std::size_t>(time); }
+std::size_t PlaceOfTime(RequestTime time) { return static_cast<std::size_t>(time); }
 
 Group Made(int instance, int dp_rank, std::string name, std::vector<const Request*> requests) {
   Group group{.instance = instance,
@@ -43,16 +43,16 @@ Group Made(int instance, int dp_rank, std::string name, std::vector<const Reques
 }  // namespace
 
 TimeNs Group::At(RequestTime time, int percent) const {
-  const std::vector<TimeNs>& sorted = times[Place(time)];
+  const std::vector<TimeNs>& sorted = times[PlaceOfTime(time)];
   return sorted.empty() ? -1 : Percentile(sorted, percent);
 }
 
 TimeNs Group::Sum(RequestTime time) const {
-  const std::vector<TimeNs>& all = times[Place(time)];
+  const std::vector<TimeNs>& all = times[PlaceOfTime(time)];
   return std::accumulate(all.begin(), all.end(), TimeNs{0});
 }
 
-std::size_t Group::Known(RequestTime time) const { return times[Place(time)].size(); }
+std::size_t Group::Known(RequestTime time) const { return times[PlaceOfTime(time)].size(); }
 
 double Group::HitRate() const {
   double hit = 0, tokens = 0;

@@ -14,8 +14,6 @@
 namespace mpa::recipes::serving_requests {
 namespace {
 
-std::string Time(TimeNs time) { return AmountText(Quantity::kTime, time); }
-
 // What one of several got to do.
 struct Share {
   std::string name{};
@@ -92,13 +90,13 @@ void Judge(const Scene& scene, const std::vector<Share>& shares, const std::stri
           hot.tokens / tokens, requests > 0 ? hot.requests / requests : 1.0);
   if (first >= kEffect && hot.group != nullptr)
     evidence += Say("; its time to first token is {} (p90), {:.1f} times that of the next",
-                    Time(hot.group->At(RequestTime::kFirstToken, 90)), first);
+                    TimeText(hot.group->At(RequestTime::kFirstToken, 90)), first);
   else if (whole >= kEffect && hot.group != nullptr)
     evidence += Say("; its requests take {} (p90), {:.1f} times those of the next",
-                    Time(hot.group->At(RequestTime::kEndToEnd, 90)), whole);
+                    TimeText(hot.group->At(RequestTime::kEndToEnd, 90)), whole);
   else if (step >= kEffect)
     evidence += Say("; its batches run for {} (median), {:.1f} times those of the next",
-                    Time(hot.step), step);
+                    TimeText(hot.step), step);
   const TimeNs of_hot = hot.group != nullptr ? hot.group->Sum(RequestTime::kEndToEnd) : 0;
   found.push_back(
       {.cause = words.cause,

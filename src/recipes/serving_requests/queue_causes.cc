@@ -16,9 +16,6 @@
 namespace mpa::recipes::serving_requests {
 namespace {
 
-std::string Time(TimeNs time) { return AmountText(Quantity::kTime, time); }
-std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
 // Blocks that are free, over time.
 struct BlockState {
   TimeNs time = 0;
@@ -28,7 +25,7 @@ using StatesOfRanks = std::map<int, std::vector<BlockState>>;
 
 // Each data parallel rank has a cache of its own. The table of the cache does not say whose a state
 // is, batches do.
-StatesOfRanks BlocksOf(const ServerPart& server) {
+StatesOfRanks FreeBlocksOf(const ServerPart& server) {
   StatesOfRanks of_batches, of_cache;
   for (const Span& span : server.spans) {
     if (span.free_blocks >= 0 && span.total_blocks > 0)
@@ -91,7 +88,7 @@ Group OfInstance(const Scene& scene, std::size_t instance) {
 
 void FindShortage(const Scene& scene, std::size_t instance, std::vector<Finding>& found) {
   const ServerPart& server = *scene.servers[instance];
-  const Shortage shortage = ShortageOf(BlocksOf(server));
+  const Shortage shortage = ShortageOf(FreeBlocksOf(server));
   constexpr double kLeast = 0.1;  // of the time
   if (shortage.Share() < kLeast) return;
   const Group group = OfInstance(scene, instance);
@@ -101,9 +98,9 @@ void FindShortage(const Scene& scene, std::size_t instance, std::vector<Finding>
   std::string evidence =
       Say("at most {} of {} blocks are free for {} of the time",
           static_cast<std::int64_t>(kShort * static_cast<double>(shortage.total)), shortage.total,
-          Percent(shortage.Share()));
+          ShareText(shortage.Share()));
   if (const TimeNs queue = group.At(RequestTime::kQueue, 90); queue >= 0)
-    evidence += Say("; a tenth of the requests waits for {} or longer", Time(queue));
+    evidence += Say("; a tenth of the requests waits for {} or longer", TimeText(queue));
   if (preempted > 0) evidence += Say("; {} prompts were read again", preempted);
   if (swapped > 0) evidence += Say("; up to {} requests were swapped out", swapped);
   found.push_back(
@@ -165,7 +162,8 @@ void FindMissedPrefixes(const Scene& scene, std::vector<Finding>& found) {
   }
   std::string evidence =
       Say("{:.1f} % of the tokens of prompts came from the prefix cache", 100 * rate);
-  if (of_computed > 0) evidence += Say(", {} were computed", Percent(Ratio(computed, of_computed)));
+  if (of_computed > 0)
+    evidence += Say(", {} were computed", ShareText(Ratio(computed, of_computed)));
   if (costs)
     evidence +=
         Say("; {} requests that hit it take {:.1f} us for a token of the prompt, {} that"
@@ -197,7 +195,7 @@ void FindWaiting(const Scene& scene, std::vector<Finding>& found) {
   double most_used = -1;
   for (const ServerPart* server : scene.servers) {
     const Intervals waiting = WaitingTimes(*server);
-    most_used = std::max(most_used, ShortageOf(BlocksOf(*server)).most_used);
+    most_used = std::max(most_used, ShortageOf(FreeBlocksOf(*server)).most_used);
     for (const Lane& lane : scene.lanes) {
       if (scene.servers[lane.instance] != server) continue;
       for (const Span* step : lane.steps) {
@@ -212,13 +210,13 @@ void FindWaiting(const Scene& scene, std::vector<Finding>& found) {
   constexpr double kFull = 0.9, kRoom = 0.7;
   const bool is_full = mean >= kFull * static_cast<double>(largest);
   const bool has_room = most_used >= 0 && most_used < kRoom;
-  std::string evidence =
-      Say("a tenth of the requests waits for {} or longer, of {} to the first"
-          " token",
-          Time(all.At(RequestTime::kQueue, 90)), Time(all.At(RequestTime::kFirstToken, 90)));
+  std::string evidence = Say(
+      "a tenth of the requests waits for {} or longer, of {} to the first"
+      " token",
+      TimeText(all.At(RequestTime::kQueue, 90)), TimeText(all.At(RequestTime::kFirstToken, 90)));
   if (mean >= 0)
     evidence += Say("; meanwhile batches have {:.1f} requests, the largest {}", mean, largest);
-  if (most_used >= 0) evidence += Say("; at most {} of the KV cache is used", Percent(most_used));
+  if (most_used >= 0) evidence += Say("; at most {} of the KV cache is used", ShareText(most_used));
   Finding finding{
       .cause = Cause::kRequestsWait,
       .share = Ratio(std::min(all.Sum(RequestTime::kQueue), all.Sum(RequestTime::kEndToEnd)),

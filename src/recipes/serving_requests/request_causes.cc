@@ -16,9 +16,6 @@
 namespace mpa::recipes::serving_requests {
 namespace {
 
-std::string Time(TimeNs time) { return AmountText(Quantity::kTime, time); }
-std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
 // What of a transfer the request waits for: the part behind its prefill.
 TimeNs WaitOf(const Request& request) {
   if (request.prefilled < 0) return request.transfer_dur;
@@ -65,7 +62,7 @@ void FindTransfers(const Scene& scene, std::vector<Finding>& found) {
   const bool is_long = first > 0 && Ratio(Median(waits), first) >= kOfFirst;
   if (share < kOfWhole && !is_long) return;
   std::string evidence = Say("a transfer takes {} (median), of which its request waits for {}",
-                             Time(Median(lengths)), Time(Median(waits)));
+                             TimeText(Median(lengths)), TimeText(Median(waits)));
   if (!per_token.empty())
     evidence += Say("; {:.1f} us for a token, {} tokens (medians)", Median(per_token) / 1e3,
                     Median(tokens));
@@ -110,10 +107,11 @@ void FindPrePost(const Scene& scene, std::vector<Finding>& found) {
   const double share = Ratio(before + behind, whole);
   if (Ratio(before, first) < kOfFirst && share < kOfWhole) return;
   const auto count = static_cast<TimeNs>(sides.size());
-  std::string evidence = Say(
-      "{} lie before the first batch of a request and {} behind its last one (means), without"
-      " the queue: {} of the time to first token, {} of all",
-      Time(before / count), Time(behind / count), Percent(Ratio(before, first)), Percent(share));
+  std::string evidence =
+      Say("{} lie before the first batch of a request and {} behind its last one (means), without"
+          " the queue: {} of the time to first token, {} of all",
+          TimeText(before / count), TimeText(behind / count), ShareText(Ratio(before, first)),
+          ShareText(share));
   StableSort(sides, {}, &Sides::prompt);
   const std::size_t third = sides.size() / 3;
   const auto mean = [&](std::size_t from, std::size_t to) {
@@ -125,7 +123,7 @@ void FindPrePost(const Scene& scene, std::vector<Finding>& found) {
   constexpr double kGrows = 1.5;
   if (of_short > 0 && Ratio(of_long, of_short) >= kGrows)
     evidence += Say("; {} for the third with the shortest prompts, {} for the longest",
-                    Time(of_short), Time(of_long));
+                    TimeText(of_short), TimeText(of_long));
   found.push_back(
       {.cause = Cause::kPrePostSlow,
        .share = share,

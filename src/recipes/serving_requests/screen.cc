@@ -20,14 +20,11 @@
 namespace mpa::recipes::serving_requests {
 namespace {
 
-std::string Time(TimeNs time) { return AmountText(Quantity::kTime, time); }
-std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
 std::string TitleWithShare(const Finding& finding) {
   std::string text = finding.title;
   if (!finding.where.empty()) text += fmt::format(" ({})", finding.where);
   if (finding.share >= 0)
-    text += Say(", at most {} of the time of requests", Percent(finding.share));
+    text += Say(", at most {} of the time of requests", ShareText(finding.share));
   return text;
 }
 
@@ -44,7 +41,7 @@ void AddVerdict(const Scene& scene, const std::vector<Finding>& findings, Screen
   }
   AddSentence(Say("no cause stands out; the first token takes {} (median), {} at most for 99 %"
                   " of the requests",
-                  Time(first), Time(all.At(RequestTime::kFirstToken, 99))),
+                  TimeText(first), TimeText(all.At(RequestTime::kFirstToken, 99))),
               lines);
 }
 
@@ -129,8 +126,8 @@ void AddCache(const Scene& scene, ScreenLines& lines) {
     used = std::max(used, blocks.most_used);
   }
   if (used >= 0)
-    lines.emplace_back(
-        Say("KV cache: {} blocks, {} free at least, {} used at most", total, least, Percent(used)));
+    lines.emplace_back(Say("KV cache: {} blocks, {} free at least, {} used at most", total, least,
+                           ShareText(used)));
   if (const double rate = scene.All().HitRate(); rate >= 0)
     lines.emplace_back(Say("prefix cache: hit by {:.1f} % of the tokens of prompts", 100 * rate));
 }
@@ -142,7 +139,7 @@ void AddTransfers(const Scene& scene, ScreenLines& lines) {
   if (lengths.empty()) return;
   std::ranges::sort(lengths);
   lines.emplace_back(Say("transfers to decode: {}, {} (median), {} at most", lengths.size(),
-                         Time(Percentile(lengths, 50)), Time(lengths.back())));
+                         TimeText(Percentile(lengths, 50)), TimeText(lengths.back())));
 }
 
 void AddFindings(const std::vector<Finding>& findings, std::size_t most, ScreenLines& lines) {

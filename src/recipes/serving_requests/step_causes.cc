@@ -14,9 +14,6 @@
 namespace mpa::recipes::serving_requests {
 namespace {
 
-std::string Time(TimeNs time) { return AmountText(Quantity::kTime, time); }
-std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
 // Lanes of which the same holds, added up.
 struct Together {
   std::vector<const Lane*> lanes{};
@@ -67,10 +64,11 @@ void FindScheduler(const Scene& scene, std::vector<Finding>& found) {
        .where = slow.Where(scene),
        .share = exposed * ShareBehindQueue(scene.All()),
        .title = Say("the scheduler is slow"),
-       .evidence = Say("it puts a batch together in {}, which runs for {} (means); no batch runs"
-                       " meanwhile for {} of the time",
-                       Time(slow.schedule_time / static_cast<TimeNs>(slow.schedules)),
-                       Time(slow.step_time / static_cast<TimeNs>(slow.steps)), Percent(exposed)),
+       .evidence =
+           Say("it puts a batch together in {}, which runs for {} (means); no batch runs"
+               " meanwhile for {} of the time",
+               TimeText(slow.schedule_time / static_cast<TimeNs>(slow.schedules)),
+               TimeText(slow.step_time / static_cast<TimeNs>(slow.steps)), ShareText(exposed)),
        .mend = Say("schedule while a batch runs (asynchronous scheduling), give the scheduler's"
                    " thread a core of its own, and fewer waiting requests to look through"),
        .refuted_by = Say("batches run while the scheduler works")});
@@ -87,8 +85,8 @@ void FindSampler(const Scene& scene, std::vector<Finding>& found) {
        .share = std::min(1.0, Ratio(slow.sample_time, slow.active)) * ShareBehindQueue(scene.All()),
        .title = Say("the sampler is slow"),
        .evidence = Say("choosing the next tokens takes {} of {} in a step (means)",
-                       Time(slow.sample_time / static_cast<TimeNs>(slow.steps)),
-                       Time(slow.step_time / static_cast<TimeNs>(slow.steps))),
+                       TimeText(slow.sample_time / static_cast<TimeNs>(slow.steps)),
+                       TimeText(slow.step_time / static_cast<TimeNs>(slow.steps))),
        .mend = Say("sample on the device without a wait for the host; leave out penalties and"
                    " logprobs that nobody asks for"),
        .refuted_by = Say("the time behind the forward pass is that of something else")});
@@ -120,7 +118,7 @@ void FindPrefillInDecode(const Scene& scene, std::vector<Finding>& found) {
   if (static_cast<double>(longer) < kLonger * static_cast<double>(usual) || share < kExtra) return;
   std::string evidence = Say(
       "decode steps take {} alone and {} with a prompt among them (medians), which {} of {} have",
-      Time(usual), Time(longer), mixed.size(), mixed.size() + alone.size());
+      TimeText(usual), TimeText(longer), mixed.size(), mixed.size() + alone.size());
   if (!tokens.empty()) evidence += Say("; {} tokens of prompts each", Median(tokens));
   const Group& all = scene.All();
   const TimeNs decoding = all.Sum(RequestTime::kEndToEnd) - all.Sum(RequestTime::kFirstToken);
@@ -150,7 +148,7 @@ void FindGaps(const Scene& scene, std::vector<Finding>& found) {
     std::string evidence =
         Say("while requests are there no batch runs for {} of the time, and neither scheduler nor"
             " sampler works",
-            Percent(Ratio(idle.idle, idle.active)));
+            ShareText(Ratio(idle.idle, idle.active)));
     if (scene.has_device) {
       TimeNs active = 0, busy = 0;
       for (const Lane* lane : idle.lanes) {
@@ -158,7 +156,7 @@ void FindGaps(const Scene& scene, std::vector<Finding>& found) {
         for (const Interval& one : lane->active) busy += LengthWithin(scene.device_busy, one);
       }
       if (busy > 0)
-        evidence += Say("; the device is idle for {} of it", Percent(1 - Ratio(busy, active)));
+        evidence += Say("; the device is idle for {} of it", ShareText(1 - Ratio(busy, active)));
     }
     found.push_back(
         {.cause = Cause::kGapsBetweenSteps,
@@ -185,7 +183,7 @@ void FindGaps(const Scene& scene, std::vector<Finding>& found) {
        .evidence =
            Say("{} of {} batches were put together while another one ran; no batch runs for"
                " {} of the time because of that",
-               turns.hidden, turns.schedules, Percent(Ratio(turns.scheduled, turns.active))),
+               turns.hidden, turns.schedules, ShareText(Ratio(turns.scheduled, turns.active))),
        .mend = Say("switch asynchronous scheduling on; if it is, look at why it has no effect"
                    " (TASK_QUEUE_ENABLE=2, --async-scheduling, versions)"),
        .refuted_by = Say("batches are put together while others run")});

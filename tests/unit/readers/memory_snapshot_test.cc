@@ -175,8 +175,8 @@ TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
   EXPECT_EQ(trace.issues.Lines(),
             (std::vector<std::string>{
                 "action of the allocator left out, of an unknown kind (s.pkl)",
-                "action of the allocator left out, without an address or a size, 2 times (first: "
-                "s.pkl)"}));
+                "action of the allocator left out, without an address or a size, 2 times (first:"
+                " s.pkl)"}));
 }
 
 TEST(MemorySnapshot, SaysWhereTablesDoNotAgree) {

@@ -35,17 +35,19 @@ LineOutcome OutcomeOf(std::string_view text) {
 }
 
 TEST(SchedulerLine, SwitchesOfAllFormsAreAlike) {
-  for (const std::string_view text :
-       {"  my thread-1-77   [003] d..2. 15501.395489: sched_switch: prev_comm=my thread-1 prev_pid=77"
-        " prev_prio=120 prev_state=R+ ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
-        "  my thread-1-77   ( 70) [003] d..2 15501.395489: sched_switch: prev_comm=my thread-1"
-        " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
-        "  my thread-1-77    [003] 15501.395489000: sched_switch:         my thread-1:77 [120] R ==>"
-        " CSD 4:4711 [120]",
-        "  my thread-1    70/77    [003] 15501.395489: sched:sched_switch: prev_comm=my thread-1"
-        " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
-        "my thread-1    77 [003] 15501.395489:       sched:sched_switch: prev_comm=my thread-1"
-        " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120"}) {
+  for (
+      const std::string_view text :
+      {"  my thread-1-77   [003] d..2. 15501.395489: sched_switch: prev_comm=my thread-1 "
+       "prev_pid=77"
+       " prev_prio=120 prev_state=R+ ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
+       "  my thread-1-77   ( 70) [003] d..2 15501.395489: sched_switch: prev_comm=my thread-1"
+       " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
+       "  my thread-1-77    [003] 15501.395489000: sched_switch:         my thread-1:77 [120] R ==>"
+       " CSD 4:4711 [120]",
+       "  my thread-1    70/77    [003] 15501.395489: sched:sched_switch: prev_comm=my thread-1"
+       " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
+       "my thread-1    77 [003] 15501.395489:       sched:sched_switch: prev_comm=my thread-1"
+       " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120"}) {
     const SchedulerLine line = LineOf(text);
     EXPECT_EQ(line.kind, SchedulerKind::kSwitch);
     EXPECT_EQ(line.time, 15'501'395'489'000);
@@ -72,7 +74,8 @@ TEST(SchedulerLine, ProcessesAreKnownWhereTheLineTellsThem) {
 }
 
 TEST(SchedulerLine, OtherEventsHaveTheirFields) {
-  const SchedulerLine wakeup = LineOf("a-1 [000] 2.000001: sched_wakeup:         b:8 [120] CPU:012");
+  const SchedulerLine wakeup =
+      LineOf("a-1 [000] 2.000001: sched_wakeup:         b:8 [120] CPU:012");
   EXPECT_EQ(wakeup.kind, SchedulerKind::kWakeup);
   EXPECT_EQ(wakeup.other.id, 8);
   EXPECT_EQ(wakeup.target, 12);
@@ -87,7 +90,8 @@ TEST(SchedulerLine, OtherEventsHaveTheirFields) {
   EXPECT_EQ(begin.number, 31);
   EXPECT_EQ(LineOf("a-1 [000] d.h. 2.0: irq_handler_exit: irq=31 ret=handled").kind,
             SchedulerKind::kInterruptEnd);
-  const SchedulerLine soft = LineOf("<idle>-0 [000] ..s. 2.0: softirq_entry: vec=3 [action=NET_RX]");
+  const SchedulerLine soft =
+      LineOf("<idle>-0 [000] ..s. 2.0: softirq_entry: vec=3 [action=NET_RX]");
   EXPECT_EQ(soft.kind, SchedulerKind::kSoftBegin);
   EXPECT_EQ(soft.interrupt, "NET_RX");
   const SchedulerLine lost = LineOf("CPU:2 [LOST 123 EVENTS]");
@@ -209,8 +213,9 @@ TEST(ThreadTimes, WhatIsBeyondLostEventsIsUnknown) {
   std::string text(kTrace);
   const std::string_view wakes = "help-78 [001] d... 1.001000: sched_switch";
   text.insert(text.find(wakes), "CPU:0 [LOST 17 EVENTS]\n");
-  text += "x-9 [000] d... 1.003000: sched_switch: prev_comm=x prev_pid=9 prev_prio=120"
-          " prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
+  text +=
+      "x-9 [000] d... 1.003000: sched_switch: prev_comm=x prev_pid=9 prev_prio=120"
+      " prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
   const Read read = ReadAll(text, {{77, 77}});
   ASSERT_EQ(read.issues.Lines().size(), 1u);
   EXPECT_NE(read.issues.Lines()[0].find("17 events"), std::string::npos);
@@ -237,8 +242,9 @@ TEST(ThreadTimes, OfAFullBufferTheBeginOfEachCoreIsUnknown) {
 
 TEST(SchedulerEvents, BrokenLinesAreCountedAndACutFileIsNamed) {
   std::string text(kTrace);
-  text += "main-77 [001] d... 1.003: sched_switch: prev_comm=main\nmain-77 [001] d... 1.0030:"
-          " sched_switch: prev_c";
+  text +=
+      "main-77 [001] d... 1.003: sched_switch: prev_comm=main\nmain-77 [001] d... 1.0030:"
+      " sched_switch: prev_c";
   const Read read = ReadAll(text, {});
   ASSERT_EQ(read.issues.Lines().size(), 2u);
   EXPECT_TRUE(read.issues.Breaks(Promise::kFileIsWhole));

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Memory snapshots of PyTorch: what is in use, who holds it, what grows, what does not fit.
+
+    run_snapshots.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP: snapshots (made here; see tests/support/snapshots.py), sharedsnapshots (real ones, of ../shared beside the
+sources; skipped where there are none). What they hold is played forwards as well (tests/support/snapshot_replay.py).
+
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import gzip
+import json
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+
+from cli import Cli, main
+from snapshot_replay import replays  # noqa: E402
+from snapshots import KB, MB, Device, fragmented, frames, training, write  # noqa: E402
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "snapshots"
+
+
+class SnapshotRuns(Cli):
+    def run_memory(self, path, *options):
+        return self.run_tool("-m", "memory_timeline", "-d", path, "-o", self.out, *options)
+
+    def sheets(self, path, code=0):
+        result = self.run_memory(path, "--json")
+        self.assertEqual(result.code, code, result.all_err)
+        return {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+
+    def screen(self, path, code=0):
+        result = self.run_memory(path)
+        self.assertEqual(result.code, code, result.all_err)
+        lines = result.out.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80, result.out)
+        return lines
+
+    def assert_as_replayed(self, path):
+        sheets = self.sheets(path)
+        expected = replays(path)
+        self.assertEqual([row["device"] for row in sheets["SnapshotDevices"]], list(expected))
+        for row, (device, replay) in zip(sheets["SnapshotDevices"], expected.items()):
+            self.assertEqual(row["held_before_bytes"], replay.before)
+            self.assertEqual((row["peak_bytes"], row["peak_action"]), (replay.peak, replay.peak_action))
+            self.assertEqual(row["actions"], len(replay.trace))
+            self.assertEqual(row["end_bytes"], replay.in_use[-1] if replay.in_use else replay.before)
+            self.assertEqual(row["end_reserved_bytes"], replay.end_reserved)
+            self.assertEqual(row["most_reserved_bytes"], max([replay.reserved_before, *replay.reserved]))
+            self.assertEqual(row["contradictions"], 0)
+            self.assertEqual((row["free_bytes"], row["free_pieces"], row["largest_free_bytes"]),
+                             (sum(replay.free), len(replay.free), max(replay.free, default=0)))
+            for name, by_site in (("SnapshotPeak", replay.at_peak), ("SnapshotHeld", replay.at_end)):
+                listed = Counter()
+                for one in sheets[name]:
+                    if one["device"] == device:
+                        listed[one["call_site"]] += one["bytes"]
+                self.assertEqual(listed, by_site, name)
+            for point in (one for one in sheets["SnapshotOverTime"] if one["device"] == device):
+                at = point["action"]
+                self.assertEqual((point["in_use_bytes"], point["reserved_bytes"]),
+                                 (replay.before, replay.reserved_before) if at is None else (replay.in_use[at], replay.reserved[at]))
+        return sheets
+
+
+class Snapshots(SnapshotRuns):
+    def test_as_replayed(self):
+        """Histories that are whole or cut off, of all forms and protocols, of one and two devices."""
+        for form, entries, protocol in (("new", None, 4), ("npu", 61, 2), ("npu", 1, 4), ("old", None, 4), ("old", 33, 2),
+                                        ("list", None, 2), ("new", 40, 5)):
+            with self.subTest(form=form, entries=entries):
+                path = write(self.scratch / "s.pkl", [training(12)[0], fragmented(Device(1, capacity=180 * MB))], form, entries, protocol)
+                self.assert_as_replayed(path)
+
+    def test_holders(self):
+        """At the peak of the second step: weight, state, both activations, gradient."""
+        sheets = self.assert_as_replayed(write(self.scratch / "s.pkl", [training()[0]]))
+        held = {(row["function"], row["within"], row["call_site"]): (row["allocations"], row["bytes"]) for row in sheets["SnapshotPeak"]}
+        self.assertEqual(held, {("_init_group", "step", "train.py:40"): (1, 48 * MB), ("__init__", "build", "train.py:5"): (1, 24 * MB),
+                                ("step", "", "train.py:40"): (1, 24 * MB), ("forward", "", "train.py:20"): (1, 12 * MB + 100),
+                                ("forward", "", "train.py:21"): (1, 700 * KB)})
+        self.assertEqual(sum(row["bytes"] for row in sheets["SnapshotPeak"]), sheets["SnapshotDevices"][0]["peak_bytes"])
+        self.assertEqual({row["call_site"]: row["allocations"] for row in sheets["SnapshotHeld"]}, {"train.py:40": 1, "train.py:5": 1})
+
+    def test_growth(self):
+        """What each step keeps grows; parameters, states and what a history of one step holds do not."""
+        lines = self.screen(write(self.scratch / "s.pkl", [training(leak=8 * MB)[0]]))
+        self.assertTrue(lines[0].startswith("memory grows: train.py:42 holds 67.11 MB in 8 allocations"), lines)
+        sheets = self.sheets(self.scratch / "s.pkl")
+        self.assertEqual({row["call_site"]: row["grows"] for row in sheets["SnapshotHeld"]},
+                         {"train.py:42": "yes", "train.py:40": "no", "train.py:5": "no"})
+        for healthy in (training(), training(1)):
+            lines = self.screen(write(self.scratch / "s.pkl", [healthy[0]]))
+            self.assertTrue(lines[0].startswith("peak of "), lines)
+            self.assertEqual([row["grows"] for row in self.sheets(self.scratch / "s.pkl")["SnapshotHeld"]], ["no", "no"])
+        # One forward pass of many layers, which all keep their outputs.
+        device = Device()
+        for _ in range(64):
+            scratch = device.allocate(6 * MB, frames("/me/model.py:8 layer"))
+            device.allocate(4 * MB, frames("/me/model.py:9 layer"))
+            device.release(scratch)
+        self.assertEqual([row["grows"] for row in self.sheets(write(self.scratch / "s.pkl", [device]))["SnapshotHeld"]], ["no"])
+
+    def test_out_of_memory(self):
+        """80 MB are free in pieces of 4 MB: the failure is in words and in a sheet."""
+        device = fragmented()
+        (failure,) = device.failures
+        path = write(self.scratch / "s.pkl", [device])
+        text = " ".join(line.strip() for line in self.screen(path)[:3])
+        self.assertIn("out of memory although enough is free: 33.55 MB asked at train.py:77, 83.89 MB free in 20 pieces, the"
+                      " largest 4.194 MB", text)
+        (row,) = self.sheets(path)["SnapshotFailures"]
+        self.assertEqual([row[name] for name in ("asked_bytes", "device_free_bytes", "in_use_bytes", "reserved_bytes", "free_bytes",
+                                                 "free_pieces", "largest_free_bytes", "call_site")],
+                         [failure["asked"], failure["device_free"], failure["in_use"], failure["reserved"], sum(failure["free"]),
+                          len(failure["free"]), max(failure["free"]), "train.py:77"])
+
+    def test_other_commands_refuse(self):
+        """They need records of the profiler."""
+        path = write(self.scratch / "s.pkl", [training()[0]])
+        for command in (["-m", "slow_rank", "-d", path], ["advisor", "all", "-d", path], ["export", "timeline", "-d", path],
+                        ["compare", "-d", path, "-bp", path, "--fail_on", "step_time>+3%"]):
+            with self.subTest(command[0]):
+                result = self.run_tool(*command, "-o", self.out)
+                self.assertEqual(result.code, 3, result.all_err)
+                self.assertIn("a memory snapshot alone", result.all_err)
+
+    def test_broken_files(self):
+        """A pickle that runs code, one that is cut off, one of something else, a text: exit 3, one line, the byte."""
+        whole = write(self.scratch / "s.pkl", [training()[0]]).read_bytes()
+        path = self.scratch / "broken.pkl"
+        for name, content, said in (("code", whole[:-1] + b"cos\nsystem\n.", f"GLOBAL, which runs code or imports and is never followed"),
+                                    ("cut", whole[:-100], "the file ends within a value, at byte"),
+                                    ("other", b"\x80\x04}(\x8c\x08segmentsK\x01u.", "not of a memory snapshot")):
+            with self.subTest(name):
+                path.write_bytes(content)
+                result = self.run_memory(path)
+                self.assertEqual(result.code, 3, result.all_err)
+                self.assertIn(said, result.all_err)
+        path.write_text("segments")
+        self.assert_fails(3, self.run_memory(path), "not a memory snapshot of PyTorch")
+
+    def test_packed_and_renamed(self):
+        """The content decides, also below gzip."""
+        path = write(self.scratch / "s.pkl", [training()[0]])
+        expected = self.sheets(path)["SnapshotPeak"]
+        (self.scratch / "dump.bin").write_bytes(path.read_bytes())
+        (self.scratch / "s.pkl.gz").write_bytes(gzip.compress(path.read_bytes()))
+        for name in ("dump.bin", "s.pkl.gz"):
+            rows = self.sheets(self.scratch / name)["SnapshotPeak"]
+            self.assertEqual([row | {"snapshot": ""} for row in rows], [row | {"snapshot": ""} for row in expected])
+
+    def test_directory_of_ranks(self):
+        """Each file is a rank by the number in its name."""
+        for rank in (0, 3):
+            write(self.scratch / "job" / f"snapshot_rank{rank}.pickle", [training(8 + rank)[0]])
+        (self.scratch / "job" / "weights.pkl").write_bytes(b"\x80\x04K\x01.")
+        rows = self.sheets(self.scratch / "job")["SnapshotDevices"]
+        self.assertEqual([(row["rank_id"], row["snapshot"]) for row in rows],
+                         [(0, "snapshot_rank0.pickle"), (3, "snapshot_rank3.pickle")])
+
+    def test_beside_a_capture(self):
+        """memory_timeline has it in addition; everything else stays as it is."""
+        capture = self.scratch / "text_base_ascend_pt"
+        shutil.copytree(self.CAPTURES / "text_base_ascend_pt", capture)
+
+        def outputs():
+            return {name: self.run_tool(*command, "-d", capture, "-o", self.out).out for name, command in (
+                ("slow_rank", ["-m", "slow_rank"]), ("advisor", ["advisor", "all"]), ("export", ["-m", "export_summary"]))}
+
+        before, sheets = outputs(), self.sheets(capture)
+        write(capture / "snapshot.pkl", [training()[0]])
+        self.assertEqual(outputs(), before)
+        with_snapshot = self.sheets(capture)
+        self.assertEqual({name: with_snapshot[name] for name in sheets}, sheets)
+        self.assertEqual(set(with_snapshot) - set(sheets), {"SnapshotDevices", "SnapshotPeak", "SnapshotHeld", "SnapshotOverTime",
+                                                             "SnapshotFailures"})
+        # A broken one costs itself.
+        (capture / "snapshot.pkl").write_bytes((capture / "snapshot.pkl").read_bytes()[:-9])
+        self.assertEqual(self.sheets(capture, code=5), sheets)
+        self.assertEqual(outputs(), before)
+
+    def test_check(self):
+        path = write(self.scratch / "s.pkl", [training()[0]])
+        result = self.run_tool("check", "-d", path, "--json")
+        self.assertEqual(result.code, 0, result.all_err)
+        (rank,) = json.loads(result.out)["ranks"]
+        self.assertEqual((rank["kind"], rank["recorded"]["memory"], rank["recorded"]["kernels"]), ("memory_snapshot", True, False))
+        able = {one["name"] for one in rank["analyzers"] if one["ability"] != "cannot_run"}
+        self.assertEqual(able, {"cluster: memory_timeline", "compare: memory snapshots"})
+
+    def test_compare(self):
+        """By call site: what is new, what grew; the largest difference first."""
+        old = write(self.scratch / "old.pkl", [training()[0]])
+        new = write(self.scratch / "new.pkl", [training(leak=8 * MB)[0]])
+        result = self.run_tool("compare", "-d", new, "-bp", old, "-o", self.out, "--json")
+        self.assertEqual(result.code, 0, result.all_err)
+        rows = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}["SnapshotCompare"]
+        old_end, new_end = replays(old)[0].at_end, replays(new)[0].at_end
+        self.assertEqual(rows[0]["call_site"], "train.py:42")
+        listed = {side: Counter() for side in ("base", "comparison")}
+        for row in rows:
+            for side, counter in listed.items():
+                counter[row["call_site"]] += round(row[f"{side}_end_mb"] * MB)
+        self.assertEqual(+listed["base"], old_end)
+        self.assertEqual(+listed["comparison"], new_end)
+        self.assertEqual(rows[0]["diff_end_mb"], 64)
+
+
+class SharedSnapshots(SnapshotRuns):
+    """Real ones, of torch_npu."""
+
+    def setUp(self):
+        super().setUp()
+        if not any(SHARED.glob("*.pkl")):
+            self.skipTest("there is no folder shared/data/snapshots beside the project")
+
+    def test_as_replayed(self):
+        for path in sorted(SHARED.glob("*.pkl")):
+            with self.subTest(path.name):
+                self.assert_as_replayed(path)
+
+    def test_leak(self):
+        """The program keeps 40 MiB in each of three steps."""
+        for path in sorted(SHARED.glob("*.pkl")):
+            with self.subTest(path.name):
+                grows = [row for row in self.sheets(path)["SnapshotHeld"] if row["grows"] == "yes"]
+                self.assertEqual([(row["function"], row["allocations"], row["bytes"]) for row in grows],
+                                 [("train_one_step", 3, 3 * 40 * MB)])
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Snapshots, SharedSnapshots))
