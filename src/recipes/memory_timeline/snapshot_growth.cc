@@ -45,11 +45,11 @@ bool Grows(const AllocatorReplay& replay, const std::vector<std::size_t>& kept,
   for (std::size_t i = 0; i + 1 < batches.size(); ++i) {
     const Batch &batch = batches[i], &next = batches[i + 1];
     if (next.first - batch.last > half) return false;
-    // As in a step of a loop, everything else rises and falls to where it was.
-    const std::int64_t top = *std::max_element(at(batch.last), at(next.first - 1) + 1);
+    // As in a step of a loop, everything else rises and falls, and ends where it was.
+    const auto [bottom, top] = std::minmax_element(at(batch.last), at(next.first));
     const std::int64_t level = *at(next.first - 1);
-    const bool falls = top - level >= std::max(batch.bytes, level / kWave);
-    if (falls && level - *at(batch.last) <= batch.bytes) ++loops;
+    const bool moves = *top - *bottom >= std::max(batch.bytes, level / kWave);
+    if (moves && level - *at(batch.last) <= batch.bytes) ++loops;
   }
   return 2 * loops >= batches.size() - 1;
 }
