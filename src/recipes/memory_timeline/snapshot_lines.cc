@@ -70,13 +70,19 @@ std::string VerdictOf(const SnapshotMemory& memory) {
                SizeText(held.free.bytes), SizeText(held.reserved),
                Counted(held.free.pieces, "piece"), SizeText(held.free.largest));
   }
-  if (memory.actions == 0 || memory.holders.empty()) {
+  if (memory.actions == 0) {
     return Say("{} in use of {} reserved; no history was recorded, so peak and growth are unknown",
                SizeText(held.asked), SizeText(held.reserved));
   }
-  const Held& most = memory.holders.front();
+  const auto most = std::ranges::find_if(memory.holders, [](const Held& held_at_peak) {
+    return !held_at_peak.holder.op.starts_with('(');
+  });
+  if (most == memory.holders.end()) {
+    return Say("peak of {} in use; no call site grows over the history",
+               SizeText(memory.peak.Allocated()));
+  }
   return Say("peak of {} in use, {} of it by {}; no call site grows over the history",
-             SizeText(memory.peak.Allocated()), SizeText(most.bytes), Where(most.holder));
+             SizeText(memory.peak.Allocated()), SizeText(most->bytes), Where(most->holder));
 }
 
 // How bad it is: devices are shown by this, then by their peak.
