@@ -27,7 +27,7 @@ using SortedTimes = std::vector<TimeNs>;
 
 std::array<SortedTimes, kRequestTimes> RequestTimesOf(const RankTrace& trace) {
   std::array<SortedTimes, kRequestTimes> times;
-  const ServerRequests& requests = trace.server_requests;
+  const mpa::ServerRequests& requests = trace.server_requests;
   for (std::size_t i = 0; i < requests.Size(); ++i) {
     const TimesOfRequest of_one = TimesOf(requests.first_token[i], requests.dur[i],
                                           requests.queued[i], requests.reply_tokens[i]);
