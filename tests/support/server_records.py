@@ -61,7 +61,7 @@ PLANS = {
     "prefix_cache_missed": (replace(HEALTHY, hit_rate=(0.0, 0.05), some_hit=0.08), HEALTHY),
     "kv_transfer_slow": (replace(TRANSFERS, transfer=(40 * MS, 700.0)), TRANSFERS),
     "dp_ranks_uneven": (replace(HEALTHY, weights=(6, 1), per_second=30, most_requests=20, blocks=4000), HEALTHY),
-    "instances_uneven": (replace(TWO_INSTANCES, instances=(9, 1), per_second=40, blocks=4000), TWO_INSTANCES),
+    "instances_uneven": (replace(TWO_INSTANCES, instances=(9, 1), per_second=40, most_requests=14, blocks=4000), TWO_INSTANCES),
     "prefill_rides_along": (replace(HEALTHY, prompt=(3000, 7000), most_tokens=8192, per_second=11, hit_rate=(0.2, 0.3),
                                     blocks=8000), HEALTHY),
     "scheduler_slow": (replace(HEALTHY, schedule=12 * MS, is_async=False), HEALTHY),
