@@ -125,7 +125,7 @@ class Threads(Scheduled):
         longest = [row["Reason"] for row in rows if float(row["Duration(us)"]) > made.STALL]
         self.assertEqual(len(longest), made.STEPS)
         for reason in longest:
-            self.assertIn(f"; thread python was preempted by CSD for {made.STALL:.1f} us", reason)
+            self.assertTrue(reason.startswith(f"thread python was preempted by CSD for {made.STALL:.1f} us; "), reason)
 
 
 class ThreadTraces(Scheduled):
