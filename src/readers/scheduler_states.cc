@@ -39,6 +39,7 @@ struct Core {
   Occupant runs;
   std::vector<Thread*> waiting;  // of the process, for this core
   std::vector<OpenInterrupt> interrupts;
+  bool was_recorded = false;
   bool was_used = false;  // by the process
 };
 
@@ -53,6 +54,7 @@ class StateMaker {
     for (const auto& [number, id] : own) threads_[number].id = id;
     for (std::uint32_t name = 0; name < events.names.Size(); ++name)
       names_.push_back(trace.strings.Intern(events.names.View(StringId{name})));
+    for (const SchedulerEvent& event : events.events) At(event.core).was_recorded = true;
     std::vector<Interval> lost;
     std::map<std::int32_t, std::vector<Interval>> of_core;
     for (const LostEvents& one : events.lost) {
@@ -233,6 +235,8 @@ class StateMaker {
   }
 
   void Change(Thread& thread, TimeNs time, ThreadState state, std::int32_t core) {
+    // Traces may be of some cores only: on another one it may run without an event.
+    if (Waits(state) && core >= 0 && !At(core).was_recorded) state = ThreadState::kUnknown;
     if (thread.seen) {
       Close(thread, time);
       Leave(thread);
