@@ -24,45 +24,6 @@ constexpr std::int64_t kMost = std::int64_t{1} << 61;
 // Python stops at 1000 calls; those of C++ come on top. The outermost ones beyond are left out.
 constexpr std::size_t kMostFrames = 4096;
 
-std::optional<MemoryAction> ActionOf(Word word) {
-  switch (word) {
-    case Word::kAlloc:
-      return MemoryAction::kAllocate;
-    case Word::kFreeRequested:
-      return MemoryAction::kRequestFree;
-    case Word::kFreeCompleted:
-      return MemoryAction::kFree;
-    case Word::kSegmentAlloc:
-      return MemoryAction::kSegmentAlloc;
-    case Word::kSegmentFree:
-      return MemoryAction::kSegmentFree;
-    case Word::kSegmentMap:
-      return MemoryAction::kSegmentMap;
-    case Word::kSegmentUnmap:
-      return MemoryAction::kSegmentUnmap;
-    case Word::kSnapshot:
-      return MemoryAction::kSnapshot;
-    case Word::kOom:
-      return MemoryAction::kOutOfMemory;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<BlockState> StateOf(Word word) {
-  switch (word) {
-    case Word::kActiveAllocated:
-      return BlockState::kAllocated;
-    case Word::kActivePendingFree:
-    case Word::kActiveAwaitingFree:
-      return BlockState::kAwaitingFree;
-    case Word::kInactive:
-      return BlockState::kInactive;
-    default:
-      return std::nullopt;
-  }
-}
-
 // -1 for none, and for what does not fit.
 TimeNs NsFromMicroseconds(std::int64_t time) {
   constexpr std::int64_t kNs = 1000;
