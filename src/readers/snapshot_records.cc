@@ -252,6 +252,7 @@ PickleNote SnapshotRecords::AddSettings(const Record& record) {
 }
 
 PickleNote SnapshotRecords::AddTop(const Record& record) {
+  if (record.Of(Word::kSegments).kind != PickleKind::kList) return {};
   const PickleNote segments = NoteOf(record, Word::kSegments);
   const PickleNote traces = NoteOf(record, Word::kDeviceTraces);
   const Range held = segments.kind == kOther ? Range() : Use(segments, kSegments);

@@ -193,6 +193,7 @@ TEST(MemorySnapshot, RefusesOtherPickles) {
       " torch_npu wrote";
   EXPECT_EQ(ErrorOfValue(7), other);
   EXPECT_EQ(ErrorOfValue({{"model", {1, 2}}}), other);
+  EXPECT_EQ(ErrorOfValue({{"segments", 1}}), other);
   EXPECT_EQ(ErrorOfValue(Json::array({1, 2})), other);
   EXPECT_EQ(ErrorOfValue(Json::array({Whole({OneSegment()}, Json::array())})), other);
 }
