@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <tuple>
 
 #include "mpa/base/error.h"
 #include "mpa/base/time.h"
@@ -41,6 +42,7 @@ SnapshotRecords::SnapshotRecords(const std::string& file, RankTrace& trace)
       trace_(trace),
       calls_(trace.memory_calls),
       snapshot_(static_cast<std::int32_t>(trace.memory_snapshots.Size())),
+      first_call_(trace.memory_calls.Size()),
       first_segment_(trace.memory_segments.Size()),
       first_block_(trace.memory_blocks.Size()),
       first_action_(trace.memory_actions.Size()) {
@@ -359,6 +361,17 @@ void SnapshotRecords::MakePool(PickleNote& tuple, std::span<const PickleValue> i
       is_common ? StringId::kEmpty
                 : trace_.strings.Intern(fmt::format("{},{}", items[0].integer, items[1].integer));
   tuple = Noted(kPool, Index(id));
+}
+
+void SnapshotRecords::Withdraw() {
+  const auto cut = [](auto& table, std::size_t rows) {
+    std::apply([&](auto&... column) { (column.resize(rows), ...); }, table.Columns());
+  };
+  cut(trace_.memory_snapshots, static_cast<std::size_t>(snapshot_));
+  cut(trace_.memory_calls, first_call_);
+  cut(trace_.memory_segments, first_segment_);
+  cut(trace_.memory_blocks, first_block_);
+  cut(trace_.memory_actions, first_action_);
 }
 
 void SnapshotRecords::Finish(Pickle& pickle, const PickleValue& all) {
