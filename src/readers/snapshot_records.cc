@@ -260,7 +260,9 @@ PickleNote SnapshotRecords::AddTop(const Record& record) {
   const Range held = segments.kind == kOther ? Range() : Use(segments, kSegments);
   if (held.count != trace_.memory_segments.Size() - first_segment_)
     Fail(ErrorKind::kCorrupt, "a segment outside the list of segments");
-  if (traces.kind != kOther) Use(traces, kTraces);
+  const Range done = traces.kind == kOther ? Range() : Use(traces, kTraces);
+  if (done.first != trace_.memory_actions.Size() - first_action_)
+    Fail(ErrorKind::kCorrupt, "an action of the allocator without its device");
   return Noted(kWhole, 0);
 }
 
@@ -273,25 +275,25 @@ SnapshotRecords::Range SnapshotRecords::Use(const PickleNote& list, Kind kind) {
 }
 
 void SnapshotRecords::AddToList(PickleNote& list, std::span<const PickleValue> items) {
-  std::uint16_t first = kOther;
+  PickleNote first;  // of a known kind
   bool are_lists = true;
   for (const PickleValue& item : items) {
     are_lists = are_lists && item.kind == PickleKind::kList;
-    if (first == kOther && item.IsContainer()) first = pickle_->Note(item).kind;
-    if (first != kOther) break;
+    if (item.IsContainer()) first = pickle_->Note(item);
+    if (first.kind != kOther) break;
   }
   // All devices may be without actions, and the first ones.
-  if (list.kind == kTraces || first == kActions || (are_lists && first == kOther)) {
+  if (list.kind == kTraces || first.kind == kActions || (are_lists && first.kind == kOther)) {
     AddTraces(list, items);
-  } else if (first == kFrame) {
+  } else if (first.kind == kFrame) {
     AddFrames(list, items);
-  } else if (first == kHistory && list.kind == kOther) {
-    list = Noted(kHistories, pickle_->Note(items.front()).row);
-  } else if (first == kSegment) {
+  } else if (first.kind == kHistory && list.kind == kOther) {
+    list = Noted(kHistories, first.row);
+  } else if (first.kind == kSegment) {
     AddToRange(list, kSegments, kSegment, items);
-  } else if (first == kBlock || list.kind == kBlocks) {
+  } else if (first.kind == kBlock || list.kind == kBlocks) {
     AddToRange(list, kBlocks, kBlock, items);
-  } else if (first == kAction || first == kLeftOut || list.kind == kActions) {
+  } else if (first.kind == kAction || first.kind == kLeftOut || list.kind == kActions) {
     AddToRange(list, kActions, kAction, items);
   }
 }
@@ -347,6 +349,7 @@ void SnapshotRecords::AddTraces(PickleNote& list, std::span<const PickleValue> i
     const std::uint32_t device = ranges_[list.row].count++;
     if (note.kind == kOther) continue;
     const Range actions = Use(note, kActions);
+    ranges_[list.row].first += actions.count;
     for (std::size_t row = actions.first; row < std::size_t{actions.first} + actions.count; ++row)
       trace_.memory_actions.device[row] = static_cast<std::int32_t>(device);
   }

@@ -51,6 +51,7 @@ class SnapshotRecords : public io::PickleConsumer {
     kWhole,
     kLeftOut,
   };
+  // Of kTraces the items are devices, and `first` counts the actions.
   struct Range {
     std::uint32_t first = 0, count = 0;
     bool is_used = false;
