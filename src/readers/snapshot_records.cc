@@ -146,7 +146,7 @@ PickleNote SnapshotRecords::AddBlock(const Record& record) {
   const auto state = StateOf(WordOf(record.Of(Word::kState)));
   if (!bytes || !state) {
     trace_.issues.Count("block of memory left out, without a size or a state", file_);
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutBlock, 0);
   }
   MemoryBlocks::Row block{.address = Address(record, Word::kAddress).value_or(kUnknownAddress),
                           .bytes = *bytes,
@@ -216,11 +216,11 @@ PickleNote SnapshotRecords::AddAction(const Record& record) {
   if (word == Word::kWorkspaceSnapshot || word == Word::kEmptyCache) {
     workspace_ = word == Word::kWorkspaceSnapshot ? address.value_or(0) : 0;
     if (workspace_ != 0) workspaces_.insert(workspace_);
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutAction, 0);
   }
   if (workspace_ != 0 && address == workspace_ &&
       (word == Word::kSegmentAlloc || word == Word::kAlloc))
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutAction, 0);
   workspace_ = 0;
   const auto action = ActionOf(word);
   const auto bytes = Bytes(record, Word::kSize);
@@ -229,7 +229,7 @@ PickleNote SnapshotRecords::AddAction(const Record& record) {
       trace_.issues.Count("action of the allocator left out, without an address or a size", file_);
     else
       trace_.issues.Count("action of the allocator left out, of an unknown kind", file_);
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutAction, 0);
   }
   trace_.memory_actions.Append(
       {.snapshot = snapshot_,
@@ -291,9 +291,9 @@ void SnapshotRecords::AddToList(PickleNote& list, std::span<const PickleValue> i
     list = Noted(kHistories, first.row);
   } else if (first.kind == kSegment) {
     AddToRange(list, kSegments, kSegment, items);
-  } else if (first.kind == kBlock || list.kind == kBlocks) {
+  } else if (first.kind == kBlock || first.kind == kLeftOutBlock || list.kind == kBlocks) {
     AddToRange(list, kBlocks, kBlock, items);
-  } else if (first.kind == kAction || first.kind == kLeftOut || list.kind == kActions) {
+  } else if (first.kind == kAction || first.kind == kLeftOutAction || list.kind == kActions) {
     AddToRange(list, kActions, kAction, items);
   }
 }
@@ -308,7 +308,7 @@ void SnapshotRecords::AddToRange(PickleNote& list, Kind of_list, Kind of_items,
   Range& range = ranges_[list.row];
   for (const PickleValue& item : items) {
     const PickleNote note = item.IsContainer() ? pickle_->Note(item) : PickleNote();
-    if (note.kind == kLeftOut) continue;
+    if (note.kind == kLeftOutBlock || note.kind == kLeftOutAction) continue;
     if (note.kind != of_items) Fail(ErrorKind::kCorrupt, "a list of records of different kinds");
     if (range.count == 0) range.first = note.row;
     if (note.row != range.first + range.count)

@@ -49,7 +49,8 @@ class SnapshotRecords : public io::PickleConsumer {
     kPool,      // row: a StringId
     kSettings,  // row 1: there are some
     kWhole,
-    kLeftOut,
+    kLeftOutBlock,
+    kLeftOutAction,
   };
   // Of kTraces the items are devices, and `first` counts the actions.
   struct Range {

@@ -179,6 +179,17 @@ TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
                 " s.pkl)"}));
 }
 
+TEST(MemorySnapshot, BlocksThatCannotBeReadLeaveAHole) {
+  const Json strange = {{"size", 512}, {"state", "molten"}};
+  const RankTrace trace = Read(Whole(
+      {Segment(4096, 1024, {strange, Block(4608, 512, "inactive")}), Segment(8192, 512, {strange})},
+      Json::array()));
+  EXPECT_EQ(trace.memory_blocks.Size(), 1u);
+  EXPECT_EQ(trace.memory_segments.Size(), 2u);
+  EXPECT_TRUE(trace.issues.Contains("block of memory left out, without a size or a state"));
+  EXPECT_TRUE(trace.issues.Breaks(Promise::kTablesAgree));
+}
+
 TEST(MemorySnapshot, SaysWhereTablesDoNotAgree) {
   Json hole = Segment(4096, 2048, {Block(4096, 512, "inactive")});
   EXPECT_TRUE(Read(Whole({hole}, Json::array())).issues.Breaks(Promise::kTablesAgree));
