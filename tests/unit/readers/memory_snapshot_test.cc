@@ -179,6 +179,17 @@ TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
                 " s.pkl)"}));
 }
 
+TEST(MemorySnapshot, BlocksThatCannotBeReadLeaveAHole) {
+  const Json strange = {{"size", 512}, {"state", "molten"}};
+  const RankTrace trace = Read(Whole(
+      {Segment(4096, 1024, {strange, Block(4608, 512, "inactive")}), Segment(8192, 512, {strange})},
+      Json::array()));
+  EXPECT_EQ(trace.memory_blocks.Size(), 1u);
+  EXPECT_EQ(trace.memory_segments.Size(), 2u);
+  EXPECT_TRUE(trace.issues.Contains("block of memory left out, without a size or a state"));
+  EXPECT_TRUE(trace.issues.Breaks(Promise::kTablesAgree));
+}
+
 TEST(MemorySnapshot, SaysWhereTablesDoNotAgree) {
   Json hole = Segment(4096, 2048, {Block(4096, 512, "inactive")});
   EXPECT_TRUE(Read(Whole({hole}, Json::array())).issues.Breaks(Promise::kTablesAgree));
@@ -187,12 +198,37 @@ TEST(MemorySnapshot, SaysWhereTablesDoNotAgree) {
   EXPECT_TRUE(Read(Whole({other}, Json::array())).issues.Breaks(Promise::kTablesAgree));
 }
 
+// Of several files the others stay.
+TEST(MemorySnapshot, LeavesNoRowsOfAFileThatBreaksOff) {
+  Json action = Action("alloc", 4096, 500);
+  action["frames"] = {Frame("a.py", 3, "f")};
+  const std::string whole = test::Pickled(Whole({OneSegment()}, {{action, action}}));
+  const TempDir dir;
+  RankTrace trace;
+  test::ReadInto(trace, FileKind::kMemorySnapshot, dir.Write("whole.pkl", whole));
+  ErrorOf([&] {
+    test::ReadInto(trace, FileKind::kMemorySnapshot,
+                   dir.Write("cut.pkl", whole.substr(0, whole.size() - 1)));
+  });
+  EXPECT_EQ(trace.memory_snapshots.Size(), 1u);
+  EXPECT_EQ(trace.memory_calls.Size(), 1u);
+  EXPECT_EQ(trace.memory_segments.Size(), 1u);
+  EXPECT_EQ(trace.memory_blocks.Size(), 2u);
+  EXPECT_EQ(trace.memory_actions.Size(), 2u);
+  test::ReadInto(trace, FileKind::kMemorySnapshot, dir.Write("again.pkl", whole));
+  EXPECT_EQ(trace.memory_actions.snapshot[3], 1);
+  // Calls are those of each file.
+  EXPECT_EQ(trace.memory_actions.stack, (std::vector<std::int32_t>{0, 0, 1, 1}));
+  EXPECT_EQ(trace.memory_blocks.segment[3], 1);
+}
+
 TEST(MemorySnapshot, RefusesOtherPickles) {
   const std::string other =
       "a pickle, but not of a memory snapshot; give a file that _dump_snapshot() of torch or"
       " torch_npu wrote";
   EXPECT_EQ(ErrorOfValue(7), other);
   EXPECT_EQ(ErrorOfValue({{"model", {1, 2}}}), other);
+  EXPECT_EQ(ErrorOfValue({{"segments", 1}}), other);
   EXPECT_EQ(ErrorOfValue(Json::array({1, 2})), other);
   EXPECT_EQ(ErrorOfValue(Json::array({Whole({OneSegment()}, Json::array())})), other);
 }
