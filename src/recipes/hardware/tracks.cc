@@ -143,8 +143,11 @@ class TrackList {
     std::erase_if(tracks_, [](const Track& track) { return track.samples.empty(); });
   }
 
-  // Each value holds until the next of its device.
+  // Each value holds until the next of its device, the last one as long as the device works.
   void AddClocks() {
+    TimeNs end = 0;
+    const Kernels& kernels = trace_.kernels;
+    for (std::size_t i = 0; i < kernels.Size(); ++i) end = std::max(end, kernels.End(i));
     const CoreClocks& clocks = trace_.core_clocks;
     const std::set<std::int64_t> devices(clocks.device.begin(), clocks.device.end());
     for (const std::int64_t device : devices) {
@@ -157,6 +160,8 @@ class TrackList {
           track.samples.back().dur = clocks.start[row] - track.samples.back().start;
         track.samples.push_back({clocks.start[row], 0, static_cast<double>(clocks.mhz[row])});
       }
+      Sample& last = track.samples.back();
+      last.dur = std::max<TimeNs>(0, end - last.start);
       tracks_.push_back(std::move(track));
     }
   }
