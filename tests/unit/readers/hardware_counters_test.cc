@@ -203,7 +203,7 @@ TEST(HardwareCounters, TracesAndDatabasesGiveTheSameCounters) {
   EXPECT_EQ(text.counters.kind, db.counters.kind);
   EXPECT_EQ(text.counters.of_host, db.counters.of_host);
   EXPECT_TRUE(text.issues.Empty());
-  EXPECT_EQ(Shown(db).size(), 30u);
+  EXPECT_EQ(Shown(db).size(), 32u);
 }
 
 TEST(HardwareCounters, EventsOfOtherDevicesAndBrokenOnesDoNotCount) {
