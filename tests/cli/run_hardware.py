@@ -241,8 +241,8 @@ class Hardware(OfHardware):
             texts = dict(database.execute("SELECT id, value FROM STRING_IDS"))
             work = [(start, end, texts[kind]) for start, end, kind in database.execute(
                 "SELECT startNs, endNs, opType FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId)")]
-            work += [(start, end, texts[kind]) for start, end, kind in database.execute(
-                "SELECT startNs, endNs, opType FROM COMMUNICATION_OP")]
+            work += [(start, end, texts[kind].removeprefix("hcom_").partition("_")[0].lower())
+                     for start, end, kind in database.execute("SELECT startNs, endNs, opType FROM COMMUNICATION_OP")]
         times = {}
         for start, end, kind in work:
             overlap = sum(max(0, min(end, b) - max(start, a)) for a, b in high)
