@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,7 +42,9 @@ constexpr std::string_view kBandwidth = "B/s";
 // Of one group what is nearer to a known limit, else bandwidths, else of the same unit what is
 // more.
 bool SaysMore(const Counter& counter, const Counter& other) {
-  if (counter.OfLimit() != other.OfLimit()) return counter.OfLimit() > other.OfLimit();
+  constexpr double kAlike = 1e-6;  // a port's rate and its share of the bandwidth say the same
+  const double nearer = counter.OfLimit() - other.OfLimit();
+  if (std::abs(nearer) > kAlike) return nearer > 0;
   if (counter.id.unit != other.id.unit) return counter.id.unit == kBandwidth;
   return counter.max > other.max;
 }
