@@ -168,9 +168,7 @@ class StateMaker {
         Change(*lost, event.time, ThreadState::kUnknown, -1);
       }
     }
-    for (Thread* waiting : core.waiting) {
-      if (waiting != after) Close(*waiting, event.time);
-    }
+    CutWaits(core, after, event.time);
     if (after != nullptr) {
       after->name = NameOf(event.other_name);
       Change(*after, event.time, ThreadState::kRunning, event.core);
@@ -187,6 +185,17 @@ class StateMaker {
     }
     Change(*before, event.time, IsLost(event.time) ? ThreadState::kUnknown : StateOf(event.state),
            event.core);
+  }
+
+  // Where many wait for a core, each switch would cut all of their waits: beyond so many pieces the
+  // one who has the core at the end stands for all who had it.
+  void CutWaits(const Core& core, const Thread* after, TimeNs time) {
+    constexpr std::size_t kCutsOfEvent = 2;
+    if (cuts_ > kCutsOfEvent * events_.events.size()) return;
+    cuts_ += core.waiting.size();
+    for (Thread* waiting : core.waiting) {
+      if (waiting != after) Close(*waiting, time);
+    }
   }
 
   static ThreadState StateOf(char state) {
@@ -278,7 +287,8 @@ class StateMaker {
   std::map<std::int32_t, Intervals> lost_of_core_;
   std::size_t next_lost_ = 0;
   bool lost_began_ = false;
-  Occupant waker_;  // of the wakeup at hand
+  std::size_t cuts_ = 0;  // of waits
+  Occupant waker_;        // of the wakeup at hand
   std::vector<Interrupts::Row> interrupts_;
 };
 
