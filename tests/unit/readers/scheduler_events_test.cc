@@ -231,7 +231,7 @@ TEST(ThreadTimes, OnACoreThatWasNotRecordedAThreadMayRun) {
   std::string text(kSwitches);
   const std::string_view moves = "dest_cpu=1\n";
   text.replace(text.find(moves), moves.size(), "dest_cpu=3\n");
-  const ReadRank read = ReadAll(text, {{77, 77}});
+  const ReadRank read = ReadWhole(text, {{77, 77}});
   const TimeNs begin = 1'000'000'000;
   const ThreadAccount time = ThreadTimes(read.trace).Of(77, {begin, begin + 2 * kMs});
   EXPECT_EQ(time.Of(ThreadDoing::kWoken), 50 * kUs);
