@@ -281,10 +281,8 @@ class Requests(Server):
         document = json.loads(self.run_tool("check", server, "--json").out)
         (rank,) = document["ranks"]
         self.assertEqual(rank["kind"], "server_records")
-        able = [name for name, verdict in rank["analyzers"].items() if verdict["ability"] != "cannot_run"] \
-            if isinstance(rank["analyzers"], dict) else \
-            [one["name"] for one in rank["analyzers"] if one["verdict"] != "cannot_run"]
-        self.assertEqual(able, ["cluster: serving_requests"])
+        able = [one["name"] for one in rank["analyzers"] if one["ability"] != "cannot_run"]
+        self.assertEqual(able, ["compare: requests of a server", "cluster: serving_requests"])
 
     def test_a_single_database(self):
         server = self.write_server(records.HEALTHY, form="db", spans=False)
