@@ -121,7 +121,8 @@ SheetColumns<ItemOfDevice<Kept>> HeldColumns() {
   return Joined<Item>(
       DeviceColumns<Kept>(), SiteColumns<Kept>(),
       {CountColumn<&Item::value, &Kept::count>("allocations", 12, "Number of allocations."),
-       CountColumn<&Item::value, &Kept::bytes>("bytes", 16, "Bytes in use at the end."),
+       CountColumn<&Item::value, &Kept::bytes>(
+           "bytes", 16, "Bytes in use at the end; all rows of a device add up to them."),
        {NamedColumn("sharePercent", Format::kDecimals2, 16,
                     "Share of all that is in use at the end, in percent."),
         [](const Item& item) -> Cell {

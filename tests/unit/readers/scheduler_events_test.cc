@@ -37,8 +37,8 @@ LineOutcome OutcomeOf(std::string_view text) {
 TEST(SchedulerLine, SwitchesOfAllFormsAreAlike) {
   for (
       const std::string_view text :
-      {"  my thread-1-77   [003] d..2. 15501.395489: sched_switch: prev_comm=my thread-1 "
-       "prev_pid=77"
+      {"  my thread-1-77   [003] d..2. 15501.395489: sched_switch: prev_comm=my thread-1"
+       " prev_pid=77"
        " prev_prio=120 prev_state=R+ ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
        "  my thread-1-77   ( 70) [003] d..2 15501.395489: sched_switch: prev_comm=my thread-1"
        " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
