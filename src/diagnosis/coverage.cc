@@ -254,6 +254,8 @@ class FindingCoverage {
             .decodes_by_graph = AnyStep([](const StepPart& step) {
               return step.batch.phase == ServingPhase::kDecode && step.graphs > 0;
             }),
+            .counts_packets =
+                Any([](const RankDiagnosis& part) { return part.analyzers.lost_packets >= 0; }),
             .runs_graphs = Any([](const RankDiagnosis& part) {
               return std::ranges::any_of(part.graph.nodes,
                                          [](const GraphNode& node) { return node.graph >= 0; });

@@ -22,7 +22,7 @@ void FindLostPackets(Conclusions& conclusions) {
     packets += lost;
     found.ranks.push_back(job.ranks[rank].rank);
   }
-  if (packets == 0) return;
+  if (found.ranks.empty()) return;
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
   found.Measure(kLostPackets, packets);
   diagnosis.findings.push_back(std::move(found));
@@ -37,6 +37,7 @@ const FindingType kCommLostPackets = Fault(
      .refuted_by = "the counters do not grow while the capture lasts",
      .problem = "Communication Retransmission Analysis",
      .npu_alone = true,
+     .applies = [](const Coverage& job) { return job.counts_packets; },
      .conclude = FindLostPackets,
      .advice = {{{"check optics and PFC/ECN of the network",
                   Check("optics and PFC/ECN of the network", "hccn_tool")}}}});

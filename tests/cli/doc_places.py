@@ -100,6 +100,8 @@ PLACES = {
 }
 PAGE_PLACES = {
     "docs/advisor.md": {"new": of("job", "8:db_new_ascend_pt:slow=3")},
+    "docs/cases.md": {"new": of("trace", "serving_new.json"), "old": of("trace", "serving_base.json"),
+                      "server": of("text", "server_requests")},
     "docs/ci.md": {"profiles/new_1": of("steps"), "profiles/new_2": of("steps"), "profiles/new_3": of("steps")},
     "docs/formats.md": {"trace.json.gz": of("gz", "gpu_base.json")},
     "docs/from-python.md": {"new_job": of("job_of_steps", slower=True), "old_job": of("job_of_steps"),

@@ -55,13 +55,15 @@ class AnalyzerRowsMaker {
     };
     const CounterSamples& samples = trace_.counter_samples;
     double lost = 0;
+    bool any = false;
     for (std::size_t i = 1; i < samples.Size(); ++i) {
       if (samples.counter[i] != samples.counter[i - 1]) continue;
       if (!is_loss(static_cast<std::size_t>(samples.counter[i]))) continue;
+      any = true;
       lost += std::max(0.0, samples.value[i] - samples.value[i - 1]);
     }
     constexpr double kMost = 1e15;
-    rows_.lost_packets = static_cast<std::int64_t>(std::min(lost, kMost));
+    if (any) rows_.lost_packets = static_cast<std::int64_t>(std::min(lost, kMost));
   }
 
   void AddMoved() {

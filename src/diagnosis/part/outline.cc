@@ -73,6 +73,7 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.collectives = part.collectives;
   for (const RankCollective& collective : part.graph.collectives)
     outline.graph.collectives.push_back({0, 0, collective.row});
+  outline.analyzers.lost_packets = part.analyzers.lost_packets;
   outline.settings = part.settings;
   outline.host = part.host;
   outline.chip = part.chip;

@@ -43,6 +43,7 @@ TEST(LostPackets, TotalsThatDoNotGrowAreNoLoss) {
   total("RoCE", "rx error rate", {1, 9}, CounterKind::kLevel);
   EXPECT_EQ(MakeAnalyzerRows(rank.trace).lost_packets, 0);
   EXPECT_EQ(FindingWith(DiagnoseJob({PartThatLost(0)}), "comm.lost_packets"), nullptr);
+  EXPECT_EQ(MakeAnalyzerRows(test::RankBuilder().trace).lost_packets, -1) << "nothing was counted";
   total("RoCE", "tx errors", {1, 4}, CounterKind::kTotal);
   total("Network device", "roceNewPktRty", {10, 12}, CounterKind::kTotal);
   EXPECT_EQ(MakeAnalyzerRows(rank.trace).lost_packets, 5);

@@ -68,6 +68,7 @@ struct Coverage {
   std::int64_t stages = 1;
   bool serves = false;            ///< the steps are those of a server
   bool decodes_by_graph = false;  ///< some of them decode, and run captured graphs
+  bool counts_packets = false;    ///< that network ports lose
   bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
   bool system_calls = false, locks = false;  ///< of threads of the host
 };

@@ -159,8 +159,9 @@ struct AnalyzerRows {
   std::vector<ClockRow> clocks;
   std::vector<PerfRow> performance;  ///< by family and verdict
   SequenceList sequences;
-  /// That RoCE ports counted as damaged or dropped, or sent again, while the capture lasted.
-  std::int64_t lost_packets = 0;
+  /// That RoCE ports counted as damaged or dropped, or sent again, while the capture lasted; -1:
+  /// their counters were not recorded.
+  std::int64_t lost_packets = -1;
 };
 
 AnalyzerRows MakeAnalyzerRows(const RankTrace& trace);
