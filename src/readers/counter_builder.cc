@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "mpa/base/stable_sort.h"
@@ -45,6 +46,11 @@ void CounterBuilder::Add(const CounterInfo& info, std::string_view part, TimeNs 
   Of(info, part).samples.emplace_back(time, value);
 }
 
+void CounterBuilder::AddUnknown(const CounterInfo& info, std::string_view part, TimeNs time) {
+  if (!IsTime(time) || time < 0) return;
+  Of(info, part).samples.emplace_back(time, std::numeric_limits<double>::quiet_NaN());
+}
+
 void CounterBuilder::AddLimit(const CounterInfo& info, std::string_view part, double limit) {
   if (!(limit > 0) || !std::isfinite(limit)) return;
   Series& series = Of(info, part);
@@ -53,7 +59,8 @@ void CounterBuilder::AddLimit(const CounterInfo& info, std::string_view part, do
 
 void CounterBuilder::Append(Series& series) {
   std::vector<std::pair<TimeNs, double>>& samples = series.samples;
-  if (samples.empty()) return;
+  if (std::ranges::all_of(samples, [](const auto& sample) { return std::isnan(sample.second); }))
+    return;
   StableSort(samples, [](const auto& a, const auto& b) { return a.first < b.first; });
   const CounterInfo& info = *series.info;
   const auto counter = static_cast<std::int32_t>(trace_.counters.Size());
@@ -68,6 +75,7 @@ void CounterBuilder::Append(Series& series) {
   const bool is_rate = info.kind == CounterKind::kRate;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto [time, value] = samples[i];
+    if (std::isnan(value)) continue;
     const TimeNs start = is_rate && i > 0 ? samples[i - 1].first : time;
     const TimeNs end = !is_rate && i + 1 < samples.size() ? samples[i + 1].first : time;
     trace_.counter_samples.Append(

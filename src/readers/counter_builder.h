@@ -33,6 +33,8 @@ class CounterBuilder {
 
   /// `info` is one of counter_names.h. Samples that no counter can have are counted as issues.
   void Add(const CounterInfo& info, std::string_view part, TimeNs time, double value);
+  /// A sample without a value: the rate before it is not known, the one behind it is since then.
+  void AddUnknown(const CounterInfo& info, std::string_view part, TimeNs time);
   /// The capture says that the counter can reach this; of several the most counts.
   void AddLimit(const CounterInfo& info, std::string_view part, double limit);
   /// Appends all counters, in order of group, part and name.
@@ -43,7 +45,7 @@ class CounterBuilder {
     const CounterInfo* info = nullptr;
     std::string part;
     double limit = -1;
-    std::vector<std::pair<TimeNs, double>> samples;
+    std::vector<std::pair<TimeNs, double>> samples;  // NaN: not known
   };
 
   Series& Of(const CounterInfo& info, std::string_view part);

@@ -65,10 +65,13 @@ class CounterTables {
     return *device == *device_;
   }
 
-  // NULL is unknown, and no sample. What is not a number is one that no counter can have.
+  // NULL is unknown. What is not a number is a value that no counter can have.
   void Add(const CounterInfo& info, std::string_view part, TimeNs time, const io::Row& row,
            int column, double scale = 1) {
-    if (row.IsNull(column)) return;
+    if (row.IsNull(column)) {
+      builder_.AddUnknown(info, part, time);
+      return;
+    }
     const double value = row.RealOr(column, std::numeric_limits<double>::quiet_NaN());
     builder_.Add(info, part, time, value * scale);
   }

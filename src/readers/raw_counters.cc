@@ -80,9 +80,12 @@ class RawCounters {
       const std::string cache = std::to_string(llc.llc[i]);
       Add(writes ? kLlcHits.write : kLlcHits.read, llc.device[i], cache, llc.time[i],
           kPercentOfShare * llc.hit_rate[i]);
-      if (llc.rate[i] < 0) continue;
-      Add(writes ? kLlc.write : kLlc.read, llc.device[i], cache, llc.time[i],
-          static_cast<double>(llc.rate[i]));
+      const CounterInfo& info = writes ? kLlc.write : kLlc.read;
+      if (llc.rate[i] < 0) {
+        builder_.AddUnknown(info, Part(llc.device[i], cache), llc.time[i]);
+      } else {
+        Add(info, llc.device[i], cache, llc.time[i], static_cast<double>(llc.rate[i]));
+      }
     }
   }
 

@@ -50,6 +50,12 @@ class Server(Cli):
         self.assertEqual(result.code, code, result.err)
         return {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
 
+    def write_rows(self, path, rows):
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+
     def write_server(self, plan, name="server", **settings):
         records.write(plan, self.scratch / name, **settings)
         return self.scratch / name
@@ -127,6 +133,26 @@ class Requests(Server):
                              row["other_ns"])
             whole = sum(sum(values) for (rank, _), values in lengths.items() if rank == row["dp_rank"])
             self.assertAlmostEqual(row["execution_ns"] / whole, 1, places=2)
+
+    def test_ranks_of_a_model_count_once(self):
+        """Each of them records the batch that all of them run; a process with other batches counts by itself."""
+        server = self.write_server(records.HEALTHY)
+        expected = self.sheets(server)
+        rows = rows_of(server / "batch.csv")
+        extra = []
+        for row in rows:
+            if row["name"] == "modelExec":
+                extra.append({**row, "prof_id": "77", "start_time(ms)": str(float(row["start_time(ms)"]) + 90)})
+        self.write_rows(server / "batch.csv", rows + extra)
+        found = self.sheets(server)
+        for name in ("ServingBatches", "ServingTime"):
+            self.assertEqual(found[name], expected[name], name)
+        for row in extra:
+            row["prefill_batch_size"], row["decode_batch_size"] = "0", "200"
+        self.write_rows(server / "batch.csv", rows + extra)
+        batches = {(row["dp_rank"], row["phase"]): row["batches"] for row in self.sheets(server)["ServingBatches"]}
+        before = {(row["dp_rank"], row["phase"]): row["batches"] for row in expected["ServingBatches"]}
+        self.assertEqual(sum(batches.values()), 2 * sum(before.values()))
 
     def test_dates_are_on_the_clock_of_numbers(self):
         """Blocks have local dates, batches numbers: both are of the same part of the run."""
@@ -336,10 +362,7 @@ class Causes(Server):
             for row in rows:
                 if int(row["total_blocks"]):
                     row["free_blocks"] = 20
-            with open(server / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, rows[0].keys())
-                writer.writeheader()
-                writer.writerows(rows)
+            self.write_rows(server / f"{name}.csv", rows)
         self.assertEqual(self.sheets(server)["ServingFindings"], [])
 
 

@@ -195,7 +195,9 @@ class SharedWaits(Planted):
                 before = list(self.findings(target))
                 waits = [s for s in capture.of("call") if "Synchronize" in s.name or s.name.endswith("aclrtMemcpy")]
                 uses = [self.use("ioctl", s.start + 100, s.end - 100) for s in waits if s.dur > 200]
-                uses.append(self.use("pthread_cond_wait", capture.steps()[0].start, capture.steps()[0].end, thread=1))
+                step = capture.steps()[0]
+                uses.append(self.use("pthread_cond_wait", step.start, step.end, thread=HELPER))
+                uses.append(self.use("write", step.start, step.start + 5000))  # of no length
                 add(target, uses)
                 self.assertEqual(list(self.findings(target)), before)
 

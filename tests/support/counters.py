@@ -37,7 +37,7 @@ def samples(begin, end, count=40, high=0.75):
             for kind in ("read", "write"):
                 rate = int(1.6e12 * busy / 4 * (1 - (i % 3) / 50 - hbm / 10)) if i else 0
                 tables["HBM"].append({"time": time, "hbm": hbm, "kind": kind, "rate": rate})
-        tables["DDR"].append({"time": time, "read": 1000003 * i, "write": 7})
+        tables["DDR"].append({"time": time, "read": 1000003 * i, "write": 7 * MB})
         for llc in range(2):
             tables["LLC"].append({"time": time, "llc": llc, "kind": "read", "rate": 123456789 * (i + llc), "hits": 700 + i})
         tables["NPU_MEM"].append({"time": time, "whose": "app", "ddr": 0, "hbm": (2_000_000 + 4 * i) * KB})

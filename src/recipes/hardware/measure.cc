@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures counters: least, mean and most, by step, over time, and what ran when they were high.
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "mpa/base/stable_sort.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/collectives.h"
 #include "part.h"
 
 namespace mpa::recipes::hardware {
@@ -87,14 +89,16 @@ double GrownIn(const CounterName& counter, const std::vector<Weighted>& list) {
 // What the device runs, to be found by time.
 class DeviceWork {
  public:
-  explicit DeviceWork(const RankTrace& trace) : trace_(trace) {
+  explicit DeviceWork(const RankTrace& trace) {
     const Kernels& kernels = trace.kernels;
     for (std::size_t i = 0; i < kernels.Size(); ++i) {
       const StringId type = kernels.op_type[i];
-      Add(kernels.start[i], kernels.dur[i], type != StringId::kEmpty ? type : kernels.name[i]);
+      Add(kernels.start[i], kernels.dur[i],
+          trace.strings.View(type != StringId::kEmpty ? type : kernels.name[i]));
     }
     const Communications& runs = trace.communications;
-    for (std::size_t i = 0; i < runs.Size(); ++i) Add(runs.start[i], runs.dur[i], runs.op_type[i]);
+    for (std::size_t i = 0; i < runs.Size(); ++i)
+      Add(runs.start[i], runs.dur[i], CollectiveKindOf(trace, i));
     StableSort(work_, [](const Work& a, const Work& b) { return a.begin < b.begin; });
     TimeNs last = 0;
     for (const Work& work : work_) {
@@ -103,7 +107,8 @@ class DeviceWork {
     }
   }
 
-  void AddOverlaps(Window window, std::map<StringId, TimeNs>& times) const {
+  void AddOverlaps(Window window, std::vector<TimeNs>& times) const {
+    times.resize(types_.size());
     // The first that may reach into the window: all before it have ended.
     const auto first = std::upper_bound(latest_.begin(), latest_.end(), window.begin);
     for (auto i = static_cast<std::size_t>(first - latest_.begin());
@@ -114,10 +119,11 @@ class DeviceWork {
     }
   }
 
-  std::vector<Ran> Longest(const std::map<StringId, TimeNs>& times) const {
+  std::vector<Ran> Longest(const std::vector<TimeNs>& times) const {
     std::vector<Ran> list;
-    for (const auto& [type, time] : times)
-      list.push_back({std::string(trace_.strings.View(type)), time});
+    for (const auto& [type, number] : types_) {
+      if (number < times.size() && times[number] > 0) list.push_back({type, times[number]});
+    }
     StableSort(list, [](const Ran& a, const Ran& b) {
       return a.time != b.time ? a.time > b.time : a.type < b.type;
     });
@@ -128,13 +134,16 @@ class DeviceWork {
  private:
   struct Work {
     TimeNs begin, end;
-    StringId type;
+    std::size_t type;  // its number
   };
-  void Add(TimeNs start, TimeNs dur, StringId type) {
-    if (dur > 0) work_.push_back({start, start + dur, type});
+  void Add(TimeNs start, TimeNs dur, std::string_view type) {
+    if (dur <= 0) return;
+    auto known = types_.find(type);
+    if (known == types_.end()) known = types_.emplace(type, types_.size()).first;
+    work_.push_back({start, start + dur, known->second});
   }
 
-  const RankTrace& trace_;
+  std::map<std::string, std::size_t, std::less<>> types_;
   std::vector<Work> work_;
   std::vector<TimeNs> latest_;  // by position: the latest end up to it
 };
@@ -202,7 +211,7 @@ class Measuring {
   void FindWork(const std::vector<Weighted>& list, Counter& counter) const {
     if (counter.id.of_host || counter.min == counter.max || counter.id.kind == CounterKind::kTotal)
       return;
-    std::map<StringId, TimeNs> times;
+    std::vector<TimeNs> times;  // by type
     for (const Weighted& sample : list) {
       if (sample.value < kHigh * counter.max) continue;
       counter.high += sample.weight;

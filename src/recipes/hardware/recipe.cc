@@ -44,8 +44,8 @@ Recipe Hardware() {
       {.name = "hardware",
        .folder = "Hardware",
        .summary = "counters of memories, links and the host: what they reach, and what ran then",
-       .needs = Tables::kCounters | Tables::kCoreClocks | Tables::kJobInfo | Tables::kHostOps |
-                Tables::kDeviceTasks | Tables::kHostCalls | kStepTables,
+       .needs = Tables::kCounters | Tables::kCoreClocks | Tables::kChips | Tables::kJobInfo |
+                Tables::kHostOps | Tables::kDeviceTasks | Tables::kHostCalls | kStepTables,
        .can_run = JudgeHardware,
        .empty_is_answer = true});
 }

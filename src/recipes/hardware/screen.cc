@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <vector>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/language.h"
@@ -34,25 +37,44 @@ Reached MostOf(const CounterOfRanks& counter, const Ranks& ranks) {
   return {ranks[most->first].rank, most->second};
 }
 
-// Close to a known limit, a counter says most; else the first group has the word.
-Reached Foremost(const std::vector<CounterOfRanks>& counters, const Ranks& ranks) {
-  constexpr double kClose = 0.8;
-  Reached best;
-  for (const CounterOfRanks& counter : counters) {
-    const Reached most = MostOf(counter, ranks);
-    if (most.counter->id.kind == CounterKind::kTotal || most.counter->OfLimit() < kClose) continue;
-    if (best.counter == nullptr || most.counter->OfLimit() > best.counter->OfLimit()) best = most;
-  }
-  if (best.counter != nullptr) return best;
+constexpr std::string_view kBandwidth = "B/s";
+
+// Of one group what is nearer to a known limit, else bandwidths, else of the same unit what is
+// more.
+bool SaysMore(const Counter& counter, const Counter& other) {
+  constexpr double kAlike = 1e-6;  // a port's rate and its share of the bandwidth say the same
+  const double nearer = counter.OfLimit() - other.OfLimit();
+  if (std::abs(nearer) > kAlike) return nearer > 0;
+  if (counter.id.unit != other.id.unit) return counter.id.unit == kBandwidth;
+  return counter.max > other.max;
+}
+
+// The counter of each group that says most of it, in order of the groups.
+std::vector<Reached> ForemostOfGroups(const std::vector<CounterOfRanks>& counters,
+                                      const Ranks& ranks) {
+  std::vector<Reached> foremost;
   for (const CounterOfRanks& counter : counters) {
     const Reached most = MostOf(counter, ranks);
     if (most.counter->id.kind == CounterKind::kTotal) continue;
-    const bool is_first = best.counter == nullptr;
-    // Of one group what is furthest with a known limit.
-    const bool tells_more = !is_first && most.counter->id.group == best.counter->id.group &&
-                            most.counter->OfLimit() > best.counter->OfLimit();
-    if (is_first || tells_more) best = most;
+    if (foremost.empty() || foremost.back().counter->id.group != most.counter->id.group) {
+      foremost.push_back(most);
+    } else if (SaysMore(*most.counter, *foremost.back().counter)) {
+      foremost.back() = most;
+    }
   }
+  return foremost;
+}
+
+// Close to a known limit, a counter says most; else the first group has the word. Empty: there are
+// totals alone.
+std::optional<Reached> Foremost(const std::vector<Reached>& groups) {
+  constexpr double kClose = 0.8;
+  std::optional<Reached> best;
+  for (const Reached& reached : groups) {
+    if (reached.counter->OfLimit() < kClose) continue;
+    if (!best || reached.counter->OfLimit() > best->counter->OfLimit()) best = reached;
+  }
+  if (!best && !groups.empty()) best = groups.front();
   return best;
 }
 
@@ -61,7 +83,7 @@ std::string Sentence(const Reached& reached, bool several) {
   const std::string label =
       several ? Say("{} of {}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
   const std::string value = ValueText(counter.id, counter.max);
-  const bool runs = !counter.ran.empty();
+  const bool runs = !counter.ran.empty() && counter.id.unit == kBandwidth;
   if (counter.limit > 0 && counter.id.unit != "%") {
     const std::string share = PercentText(counter.OfLimit());
     return runs ? Say("{} reaches {}, {} of its peak, while {} runs", label, value, share,
@@ -120,15 +142,13 @@ void AddSpreads(const std::vector<CounterOfRanks>& counters, ScreenLines& lines)
   outliers.AppendTo(lines);
 }
 
-// "  while HBM read and write is high: MatMulV3 61.0 %, Add 12.3 %".
-void AddWork(const std::vector<CounterOfRanks>& counters, const Ranks& ranks, ScreenLines& lines) {
-  constexpr std::size_t kMostWork = 4, kMostTypes = 3;
-  std::size_t rows = 0;
-  for (const CounterOfRanks& of_ranks : counters) {
-    const Reached reached = MostOf(of_ranks, ranks);
+// "  while HBM read and write is high: MatMulV3 61.0 %, Add 12.3 %". What runs explains bandwidths;
+// other counters are high most of the time.
+void AddWork(const std::vector<Reached>& groups, ScreenLines& lines) {
+  constexpr std::size_t kMostTypes = 3;
+  for (const Reached& reached : groups) {
     const Counter& counter = *reached.counter;
-    if (counter.ran.empty() || counter.id.unit == "MHz") continue;
-    if (rows++ == kMostWork) break;
+    if (counter.ran.empty() || counter.id.unit != kBandwidth) continue;
     std::string types;
     for (std::size_t i = 0; i < std::min(kMostTypes, counter.ran.size()); ++i) {
       types += fmt::format("{}{} {}", i > 0 ? ", " : "", counter.ran[i].type,
@@ -179,14 +199,15 @@ void AddLines(const Ranks& ranks, Detail detail, Report& report) {
     return;
   }
   const std::vector<CounterOfRanks> counters = MainCounters(ranks);
-  const Reached foremost = Foremost(counters, ranks);
-  if (foremost.counter != nullptr) AddSentence(Sentence(foremost, ranks.size() > 1), lines);
+  const std::vector<Reached> groups = ForemostOfGroups(counters, ranks);
+  if (const auto foremost = Foremost(groups))
+    AddSentence(Sentence(*foremost, ranks.size() > 1), lines);
   if (ranks.size() == 1) {
     AddCounters(counters, lines);
   } else {
     AddSpreads(counters, lines);
   }
-  AddWork(counters, ranks, lines);
+  AddWork(groups, lines);
   AddLosses(counters, ranks, lines);
 }
 

@@ -32,7 +32,8 @@ ValueUnit Prefixed(const std::string& unit, double largest) {
 ValueUnit UnitOf(const CounterName& counter, double largest) {
   if (counter.unit == "B/s" || counter.unit == "B") return Prefixed(counter.unit, largest);
   if (counter.unit == "ns") return {"us", 1e3, 2};
-  if (counter.unit == "%") return {"%", 1, 1};
+  if (counter.unit == "%") return {"%", 1, largest < 1 ? 4 : 1};
+  if (counter.unit == "packets") return {counter.unit, 1, 0};
   return {counter.unit, 1, largest < 100 ? 1 : 0};
 }
 
