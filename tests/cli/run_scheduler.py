@@ -16,8 +16,8 @@ import shutil
 import sys
 from collections import defaultdict
 
-import scheduled_capture as made
 from cli import Cli, main
+import scheduled_capture as made
 
 FINDINGS = {"preempted": "host.preempted", "own": "host.few_cores", "woken": "host.woken_late",
             "interrupts": "host.interrupts"}
@@ -83,7 +83,7 @@ class Threads(Scheduled):
                 # The device waits for all but the moment in which it still has work.
                 stall = made.STALL * 1000
                 self.assertGreater(found[finding]["gain_ns"], 0.9 * stall)
-                self.assertLessEqual(found[finding]["gain_ns"], stall)
+                self.assertLessEqual(found[finding]["gain_ns"], stall + 4_000)  # with a switch to the kernel
                 self.assertEqual(next(iter(found)), finding)
                 self.assertEqual(len(stalls), made.STEPS)
 
@@ -125,7 +125,7 @@ class Threads(Scheduled):
         longest = [row["Reason"] for row in rows if float(row["Duration(us)"]) > made.STALL]
         self.assertEqual(len(longest), made.STEPS)
         for reason in longest:
-            self.assertIn(f"; thread python was preempted by CSD for {made.STALL:.1f} us", reason)
+            self.assertTrue(reason.startswith(f"thread python was preempted by CSD for {made.STALL:.1f} us; "), reason)
 
 
 class ThreadTraces(Scheduled):

@@ -227,6 +227,17 @@ TEST(ThreadTimes, WhatIsBeyondLostEventsIsUnknown) {
   EXPECT_EQ(time.Of(ThreadDoing::kWoken), 50 * kUs);
 }
 
+TEST(ThreadTimes, OnACoreThatWasNotRecordedAThreadMayRun) {
+  std::string text(kSwitches);
+  const std::string_view moves = "dest_cpu=1\n";
+  text.replace(text.find(moves), moves.size(), "dest_cpu=3\n");
+  const ReadRank read = ReadWhole(text, {{77, 77}});
+  const TimeNs begin = 1'000'000'000;
+  const ThreadAccount time = ThreadTimes(read.trace).Of(77, {begin, begin + 2 * kMs});
+  EXPECT_EQ(time.Of(ThreadDoing::kWoken), 50 * kUs);
+  EXPECT_EQ(time.Of(ThreadDoing::kUnknown), 50 * kUs);
+}
+
 TEST(ThreadTimes, OfAFullBufferTheBeginOfEachCoreIsUnknown) {
   std::string text(kSwitches);
   text.replace(text.find("9/9"), 3, "9/90");
