@@ -61,6 +61,7 @@ void AddFacts(const Job& job, Finding& found) {
   facts.waiting_for_workers = found.facts.waiting_for_workers;
   facts.casts_inputs = found.facts.casts_inputs;
   facts.writes_beside = found.facts.writes_beside;
+  facts.memory_is_free = found.facts.memory_is_free;
   if (found.Is(kHostSystemCall)) NoteSystemCalls(found.evidence, facts);
   facts.logs = found.Is(kHostPython) && MostlyLogs(found);
   if (found.absent) {

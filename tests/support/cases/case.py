@@ -20,6 +20,7 @@ class Truth:
     ranks: list = field(default_factory=list)  # of the culprits; empty: all
     place: str = ""  # the name at which it costs most
     cost_ns: int | None = 0  # that a step gets longer by; 0: it does not, None: what a mend saves is an estimate
+    metrics: dict = field(default_factory=dict)  # what was measured, by its name in JSON
     says: list = field(default_factory=list)  # texts that the first lines have
 
 
@@ -35,7 +36,7 @@ class Case:
     finding: str = ""
     command: str = ADVISOR
     lines: int = 2
-    within: float = 0.1  # of the cost, that the gain may be off
+    within: float = 0.1  # of the cost and of metrics, by which what is said may be off
 
 
 def write_job(folder, job):

@@ -27,14 +27,15 @@ class Masked(Plants):
 
 
 class Unaligned(Plants):
-    """Every third collective copies its data within the device first, for as long as it then sends them."""
+    """Every third collective copies its data within the device first, for as long as it then sends them; the others
+    copy them into a buffer, as fast as the memory is."""
 
     def copy_ns(self, kind, number):
-        return TRANSFER_NS[kind] if number % 3 == 0 else 0
+        return TRANSFER_NS[kind] // (1 if number % 3 == 0 else 50)
 
 
 class Aligned(Plants):
-    """All of them copy their data into a buffer, as fast as the memory is."""
+    """All of them copy into the buffer alone."""
 
     def copy_ns(self, kind, number):
         return TRANSFER_NS[kind] // 50

@@ -47,6 +47,10 @@ def objections(tool, folder, case, truth):
         yield f"names ranks {first['ranks']}, not {truth.ranks}"
     if truth.place not in json.dumps([first["evidence"][:1], first["text"]]):
         yield f"{truth.place!r} is not in {first['text']}"
+    measured = {metric["name"]: metric["value"] for metric in first["metrics"]}
+    for name, value in truth.metrics.items():
+        if abs(measured.get(name, 0) - value) > case.within * value:
+            yield f"{name}: {measured.get(name)}, not {value}"
     if truth.cost_ns is not None and abs(first["gain_ns"] - truth.cost_ns) > case.within * truth.cost_ns:
         yield f"saves {first['gain_ns']} ns, planted were {truth.cost_ns} ns"
 
