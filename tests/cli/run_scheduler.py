@@ -244,7 +244,7 @@ class HostThreads(Scheduled):
     def test_times_add_up_and_are_those_of_the_trace(self):
         capture, _ = self.build("preempted")
         sheets = self.rows(capture)
-        (threads,) = [rows for rows in sheets.values() if "running(ns)" in rows[0]]
+        (threads,) = [rows for rows in sheets.values() if rows and "running(ns)" in rows[0]]
         (main_thread,) = [row for row in threads if int(row["threadId"]) == made.MAIN]
         states = ("running", "preempted", "woken", "interrupted", "sleeping", "uninterruptible", "unknown")
         self.assertEqual(sum(int(main_thread[f"{state}(ns)"]) for state in states),
@@ -259,7 +259,7 @@ class HostThreads(Scheduled):
 
     def test_interrupts_are_listed_by_core(self):
         capture, stalls = self.build("interrupts")
-        (rows,) = [rows for rows in self.rows(capture).values() if "interrupt" in rows[0]]
+        (rows,) = [rows for rows in self.rows(capture).values() if rows and "interrupt" in rows[0]]
         (row,) = rows
         count = sum(len(range(begin, end, 100)) for begin, end in stalls)
         self.assertEqual((row["core"], row["interrupt"], int(row["count"])), ("2", "sq_send_trigger_irq", count))
