@@ -150,8 +150,10 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
   if (options.all_ranks && options.exports.json()) {
     Fail(ErrorKind::kUsage, "--json prints the document of one rank; give --export_type json");
   }
+  OpenOptions open = options.open;
+  open.servers = true;
   CapturePairs ranks =
-      PairRanks(ExpandHome(options.base[0]), ExpandHome(options.comparison[0]), options.open);
+      PairRanks(ExpandHome(options.base[0]), ExpandHome(options.comparison[0]), open);
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   NewDirectories directories;
   std::optional<Error> unwritable;

@@ -187,9 +187,14 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   ScannedRank scanned = ScanRank(resolved, options);
   if (!scanned.problem.empty()) {
     Discovery found;
-    if (IsDirectory(resolved)) found = Discover(resolved, options);
+    if (IsDirectory(resolved))
+      found = Discover(resolved, options);
+    else
+      AddServer(resolved, options, found);
     if (found.ranks.size() == 1 && found.unusable.empty()) {
       scanned = {std::move(found.ranks.front()), ""};
+    } else if (found.ranks.empty() && options.servers && found.servers.size() == 1) {
+      scanned = {std::move(found.servers.front()), ""};
     } else if (found.ranks.empty()) {
       const char* problem = ProblemOfServer(resolved, !found.servers.empty());
       if (problem != nullptr) scanned.problem = Translated(problem);

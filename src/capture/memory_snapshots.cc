@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -49,7 +50,12 @@ bool HoldsMemorySnapshot(const fs::path& path) {
 
 bool IsMemorySnapshot(const fs::path& path) {
   std::error_code ignored;
-  return IsNamedAsPickle(path) && fs::is_regular_file(path, ignored) && HoldsMemorySnapshot(path);
+  if (!IsNamedAsPickle(path) || !fs::is_regular_file(path, ignored)) return false;
+  try {
+    return HoldsMemorySnapshot(path);
+  } catch (const Error&) {
+    return false;  // unreadable, so it is not known to be one
+  }
 }
 
 void AddMemorySnapshots(RankInput& rank) {

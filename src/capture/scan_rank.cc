@@ -176,8 +176,10 @@ ScannedRank ScanFile(const fs::path& path) {
     AddFile(rank, *table, path);
     return {std::move(rank), ""};
   }
+  // Other forms are told by their names, and need no look into the file.
   std::error_code ignored;
-  if (fs::is_regular_file(path, ignored) && HoldsMemorySnapshot(path)) {
+  const bool is_named = name.ends_with(".json") || name.ends_with(".json.gz") || IsProfilerDb(path);
+  if (!is_named && fs::is_regular_file(path, ignored) && HoldsMemorySnapshot(path)) {
     rank.kind = CaptureKind::kSnapshot;
     CheckReadable(path);
     AddFile(rank, FileKind::kMemorySnapshot, path);

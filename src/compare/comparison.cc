@@ -31,7 +31,8 @@
   X(Memory)                \
   X(Api)                   \
   X(Kernel)                \
-  X(Snapshots)
+  X(Snapshots)             \
+  X(ServerRequests)
 
 namespace mpa {
 

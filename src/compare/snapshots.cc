@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory snapshots of two runs, by call site.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include "mpa/base/stable_sort.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/allocator_replay.h"
+#include "mpa/report/amount.h"
 
 namespace mpa::comparisons {
 namespace {
@@ -46,6 +49,34 @@ std::string FunctionText(const AllocationSite& site) {
 
 double InMegabytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
+using SiteRow = std::pair<AllocationSite, std::array<SiteBytes, 2>>;
+
+// "in use at the end: 75.50 MB -> 142.6 MB; train.py:42 +67.11 MB"
+void AddStory(const std::vector<SiteRow>& rows, Report& report) {
+  const auto text = [](std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); };
+  const auto add = [&](const char* what, std::int64_t SiteBytes::*bytes) {
+    std::int64_t base = 0, comparison = 0;
+    const SiteRow* most = nullptr;
+    const auto change = [&](const SiteRow& row) {
+      return row.second[1].*bytes - row.second[0].*bytes;
+    };
+    for (const SiteRow& row : rows) {
+      base += row.second[0].*bytes;
+      comparison += row.second[1].*bytes;
+      if (most == nullptr || std::abs(change(row)) > std::abs(change(*most))) most = &row;
+    }
+    std::string line = Say("{}: {} -> {}", Translated(what), text(base), text(comparison));
+    if (most != nullptr && change(*most) != 0) {
+      const std::string& site = most->first.line;
+      line += fmt::format("; {} {}{}", site.empty() ? FunctionText(most->first) : site,
+                          change(*most) > 0 ? "+" : "-", text(std::abs(change(*most))));
+    }
+    report.story.push_back(std::move(line));
+  };
+  add(ToTranslate("in use at the end"), &SiteBytes::at_end);
+  add(ToTranslate("in use at the peak"), &SiteBytes::at_peak);
+}
+
 void RunSnapshots(const CompareInput& input, Report& report) {
   if (input.options().compat) return;  // the Python tool has no such sheet
   const auto has_any = [&](Side side) { return !input.Trace(side).memory_snapshots.Empty(); };
@@ -75,13 +106,14 @@ void RunSnapshots(const CompareInput& input, Report& report) {
        {Difference("Diff End(MB)", "In use at the end: comparison minus base, in MB."),
         Difference("Diff Peak(MB)", "In use at the peak: comparison minus base, in MB.")}},
       input);
-  std::vector<std::pair<AllocationSite, std::array<SiteBytes, 2>>> rows(sites.begin(), sites.end());
+  std::vector<SiteRow> rows(sites.begin(), sites.end());
   const auto change = [](const auto& row) {
     const auto& [base, comparison] = row.second;
     return std::max(std::abs(comparison.at_end - base.at_end),
                     std::abs(comparison.at_peak - base.at_peak));
   };
   StableSort(rows, [&](const auto& a, const auto& b) { return change(a) > change(b); });
+  AddStory(rows, report);
   std::int64_t place = 0;
   for (const auto& [site, bytes] : rows) {
     Row row{{++place, site.line, FunctionText(site)}};

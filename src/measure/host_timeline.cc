@@ -108,6 +108,11 @@ class TimelineBuilder {
     if (track < 0 || static_cast<std::size_t>(track) >= threads_.size()) return;
     span_.begin = std::min(span_.begin, begin);
     span_.end = std::max(span_.end, end);
+    Put(track, begin, end, category, table, row);
+  }
+
+  void Put(std::int32_t track, TimeNs begin, TimeNs end, TimeCategory category, PieceTable table,
+           std::size_t row) {
     if (asked_ != nullptr && !Touches(*asked_, {begin, end})) return;
     threads_[static_cast<std::size_t>(track)].push_back(
         {begin, end, static_cast<std::int32_t>(category), numbers_.Of(table, row)});
@@ -258,10 +263,10 @@ class TimelineBuilder {
   }
 
   // What an operator or a call of the runtime explains comes before them: a synchronisation waits
-  // in calls of the operating system.
+  // in calls of the operating system. Other tools record them, also before and after the capture.
   void AddWaits() {
     for (const HostWait& wait : FindHostWaits(trace_)) {
-      Add(wait.track, wait.begin, wait.end, wait.category, wait.table,
+      Put(wait.track, wait.begin, wait.end, wait.category, wait.table,
           static_cast<std::size_t>(wait.row));
     }
   }

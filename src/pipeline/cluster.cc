@@ -27,8 +27,15 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
                                   const ClusterRequest& request) {
   std::vector<MappedRanks> results;
   if (ReadApart(runs, request)) {
-    for (const RecipeRun& run : runs)
-      results.push_back(std::move(MapRanks({run}, request).front()));
+    for (const RecipeRun& run : runs) {
+      try {
+        results.push_back(std::move(MapRanks({run}, request).front()));
+      } catch (const Error& error) {
+        // The others can do without records of a server; reducing none says that there are none.
+        if (!run.recipe->of_servers || error.kind() != ErrorKind::kInput) throw;
+        results.emplace_back();
+      }
+    }
     return results;
   }
   const FoundRanks found = FindRanksOf(runs, request);

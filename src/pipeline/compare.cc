@@ -66,13 +66,16 @@ TimeNs EndToEnd(const RankTrace& trace) {
 
 CompareOutcome Compare(const CompareRequest& request) {
   const std::array<const RankInput*, 2> inputs = {&request.base, &request.comparison};
-  // Of snapshots alone there is nothing but them to compare.
-  const bool alone = std::ranges::any_of(
-      inputs, [](const RankInput* input) { return input->kind == CaptureKind::kSnapshot; });
+  // Of snapshots alone there is nothing but them to compare, and of records of servers.
+  const auto is_any = [&](CaptureKind kind) {
+    return std::ranges::any_of(inputs, [&](const RankInput* input) { return input->kind == kind; });
+  };
+  const bool of_servers = is_any(CaptureKind::kServer);
+  const bool alone = of_servers || is_any(CaptureKind::kSnapshot);
   std::vector<Comparison> comparisons = request.comparisons;
   if (alone) {
-    std::erase_if(comparisons, [](const Comparison& comparison) {
-      return !Intersects(comparison.needs, Tables::kMemorySnapshot);
+    std::erase_if(comparisons, [&](const Comparison& comparison) {
+      return !Intersects(comparison.needs, of_servers ? Tables::kServer : Tables::kMemorySnapshot);
     });
   }
   Tables wanted = Tables::kSteps;
@@ -129,9 +132,8 @@ CompareOutcome Compare(const CompareRequest& request) {
     if (!first) {
       for (LoadedRank& rank : ranks) DropAllBut(needed, rank.trace);
     }
-    ParallelFor(places.size(), [&](std::size_t i) {
-      comparisons[places[i]].run(input, parts[places[i]]);
-    });
+    ParallelFor(places.size(),
+                [&](std::size_t i) { comparisons[places[i]].run(input, parts[places[i]]); });
   }
   for (Report& part : parts) {
     std::move(part.screens.begin(), part.screens.end(), std::back_inserter(report.screens));

@@ -23,7 +23,8 @@ struct CallFrame {
 /// Puts call stacks into a table, where those that begin alike share rows.
 class CallTree {
  public:
-  explicit CallTree(MemoryCalls& calls) : calls_(calls) {}
+  /// Appends to the table; it shares no rows with what is there.
+  explicit CallTree(MemoryCalls& calls) : calls_(calls), frame_of_row_(calls.Size()) {}
 
   /// The number of a frame.
   std::uint32_t Number(const CallFrame& frame);
@@ -50,7 +51,7 @@ class CallTree {
   MemoryCalls& calls_;
   std::vector<CallFrame> frames_;
   std::map<CallFrame, std::uint32_t> numbers_;
-  std::vector<std::uint32_t> frame_of_row_;
+  std::vector<std::uint32_t> frame_of_row_;                       // zeros for the rows of others
   std::unordered_map<std::uint64_t, std::int32_t, Hash> rows_;    // by caller and frame
   std::unordered_map<std::uint64_t, std::int32_t, Hash> stacks_;  // by a hash of the frames
 };

@@ -11,8 +11,13 @@ namespace {
 void ReadSnapshot(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::Pickle pickle(file.path);
   SnapshotRecords records(file.path.filename().string(), trace);
-  const io::PickleValue all = pickle.Read(records);
-  InContext(file.path.string(), [&] { records.Finish(pickle, all); });
+  try {
+    const io::PickleValue all = pickle.Read(records);
+    InContext(file.path.string(), [&] { records.Finish(pickle, all); });
+  } catch (const Error&) {
+    records.Withdraw();
+    throw;
+  }
 }
 
 }  // namespace

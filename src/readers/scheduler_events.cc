@@ -203,14 +203,16 @@ class Header {
       const std::size_t dash = std::min(range.find('-'), range.size());
       const auto from = io::ParseInt(range.substr(0, dash));
       const auto to = dash < range.size() ? io::ParseInt(range.substr(dash + 1)) : from;
-      if (!from || !to || *from < 0 || *to >= kMostCores) return;
+      if (!from || !to || *from < 0 || *to < *from || *to >= kMostCores) return;
+      listed_ += *to - *from + 1;
+      if (listed_ > kMostCores) return;  // each core is of one node
       for (std::int64_t core = *from; core <= *to; ++core)
         all_.node_of[static_cast<std::int32_t>(core)] = static_cast<std::int32_t>(*node);
     }
   }
 
   SchedulerEvents& all_;
-  std::int64_t overwritten_ = 0;
+  std::int64_t overwritten_ = 0, listed_ = 0;
 };
 
 // Each core has a buffer of its own: what it did before its first event is not known.

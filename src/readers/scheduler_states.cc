@@ -39,6 +39,7 @@ struct Core {
   Occupant runs;
   std::vector<Thread*> waiting;  // of the process, for this core
   std::vector<OpenInterrupt> interrupts;
+  bool was_recorded = false;
   bool was_used = false;  // by the process
 };
 
@@ -53,6 +54,7 @@ class StateMaker {
     for (const auto& [number, id] : own) threads_[number].id = id;
     for (std::uint32_t name = 0; name < events.names.Size(); ++name)
       names_.push_back(trace.strings.Intern(events.names.View(StringId{name})));
+    for (const SchedulerEvent& event : events.events) At(event.core).was_recorded = true;
     std::vector<Interval> lost;
     std::map<std::int32_t, std::vector<Interval>> of_core;
     for (const LostEvents& one : events.lost) {
@@ -166,9 +168,7 @@ class StateMaker {
         Change(*lost, event.time, ThreadState::kUnknown, -1);
       }
     }
-    for (Thread* waiting : core.waiting) {
-      if (waiting != after) Close(*waiting, event.time);
-    }
+    CutWaits(core, after, event.time);
     if (after != nullptr) {
       after->name = NameOf(event.other_name);
       Change(*after, event.time, ThreadState::kRunning, event.core);
@@ -185,6 +185,17 @@ class StateMaker {
     }
     Change(*before, event.time, IsLost(event.time) ? ThreadState::kUnknown : StateOf(event.state),
            event.core);
+  }
+
+  // Where many wait for a core, each switch would cut all of their waits: beyond so many pieces the
+  // one who has the core at the end stands for all who had it.
+  void CutWaits(const Core& core, const Thread* after, TimeNs time) {
+    constexpr std::size_t kCutsOfEvent = 2;
+    if (cuts_ > kCutsOfEvent * events_.events.size()) return;
+    cuts_ += core.waiting.size();
+    for (Thread* waiting : core.waiting) {
+      if (waiting != after) Close(*waiting, time);
+    }
   }
 
   static ThreadState StateOf(char state) {
@@ -233,6 +244,8 @@ class StateMaker {
   }
 
   void Change(Thread& thread, TimeNs time, ThreadState state, std::int32_t core) {
+    // Traces may be of some cores only: on another one it may run without an event.
+    if (Waits(state) && core >= 0 && !At(core).was_recorded) state = ThreadState::kUnknown;
     if (thread.seen) {
       Close(thread, time);
       Leave(thread);
@@ -274,7 +287,8 @@ class StateMaker {
   std::map<std::int32_t, Intervals> lost_of_core_;
   std::size_t next_lost_ = 0;
   bool lost_began_ = false;
-  Occupant waker_;  // of the wakeup at hand
+  std::size_t cuts_ = 0;  // of waits
+  Occupant waker_;        // of the wakeup at hand
   std::vector<Interrupts::Row> interrupts_;
 };
 

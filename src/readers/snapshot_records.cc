@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <tuple>
 
 #include "mpa/base/error.h"
 #include "mpa/base/time.h"
@@ -24,45 +25,6 @@ constexpr std::int64_t kMost = std::int64_t{1} << 61;
 // Python stops at 1000 calls; those of C++ come on top. The outermost ones beyond are left out.
 constexpr std::size_t kMostFrames = 4096;
 
-std::optional<MemoryAction> ActionOf(Word word) {
-  switch (word) {
-    case Word::kAlloc:
-      return MemoryAction::kAllocate;
-    case Word::kFreeRequested:
-      return MemoryAction::kRequestFree;
-    case Word::kFreeCompleted:
-      return MemoryAction::kFree;
-    case Word::kSegmentAlloc:
-      return MemoryAction::kSegmentAlloc;
-    case Word::kSegmentFree:
-      return MemoryAction::kSegmentFree;
-    case Word::kSegmentMap:
-      return MemoryAction::kSegmentMap;
-    case Word::kSegmentUnmap:
-      return MemoryAction::kSegmentUnmap;
-    case Word::kSnapshot:
-      return MemoryAction::kSnapshot;
-    case Word::kOom:
-      return MemoryAction::kOutOfMemory;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<BlockState> StateOf(Word word) {
-  switch (word) {
-    case Word::kActiveAllocated:
-      return BlockState::kAllocated;
-    case Word::kActivePendingFree:
-    case Word::kActiveAwaitingFree:
-      return BlockState::kAwaitingFree;
-    case Word::kInactive:
-      return BlockState::kInactive;
-    default:
-      return std::nullopt;
-  }
-}
-
 // -1 for none, and for what does not fit.
 TimeNs NsFromMicroseconds(std::int64_t time) {
   constexpr std::int64_t kNs = 1000;
@@ -80,6 +42,7 @@ SnapshotRecords::SnapshotRecords(const std::string& file, RankTrace& trace)
       trace_(trace),
       calls_(trace.memory_calls),
       snapshot_(static_cast<std::int32_t>(trace.memory_snapshots.Size())),
+      first_call_(trace.memory_calls.Size()),
       first_segment_(trace.memory_segments.Size()),
       first_block_(trace.memory_blocks.Size()),
       first_action_(trace.memory_actions.Size()) {
@@ -183,7 +146,7 @@ PickleNote SnapshotRecords::AddBlock(const Record& record) {
   const auto state = StateOf(WordOf(record.Of(Word::kState)));
   if (!bytes || !state) {
     trace_.issues.Count("block of memory left out, without a size or a state", file_);
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutBlock, 0);
   }
   MemoryBlocks::Row block{.address = Address(record, Word::kAddress).value_or(kUnknownAddress),
                           .bytes = *bytes,
@@ -253,11 +216,11 @@ PickleNote SnapshotRecords::AddAction(const Record& record) {
   if (word == Word::kWorkspaceSnapshot || word == Word::kEmptyCache) {
     workspace_ = word == Word::kWorkspaceSnapshot ? address.value_or(0) : 0;
     if (workspace_ != 0) workspaces_.insert(workspace_);
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutAction, 0);
   }
   if (workspace_ != 0 && address == workspace_ &&
       (word == Word::kSegmentAlloc || word == Word::kAlloc))
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutAction, 0);
   workspace_ = 0;
   const auto action = ActionOf(word);
   const auto bytes = Bytes(record, Word::kSize);
@@ -266,7 +229,7 @@ PickleNote SnapshotRecords::AddAction(const Record& record) {
       trace_.issues.Count("action of the allocator left out, without an address or a size", file_);
     else
       trace_.issues.Count("action of the allocator left out, of an unknown kind", file_);
-    return Noted(kLeftOut, 0);
+    return Noted(kLeftOutAction, 0);
   }
   trace_.memory_actions.Append(
       {.snapshot = snapshot_,
@@ -291,12 +254,15 @@ PickleNote SnapshotRecords::AddSettings(const Record& record) {
 }
 
 PickleNote SnapshotRecords::AddTop(const Record& record) {
+  if (record.Of(Word::kSegments).kind != PickleKind::kList) return {};
   const PickleNote segments = NoteOf(record, Word::kSegments);
   const PickleNote traces = NoteOf(record, Word::kDeviceTraces);
   const Range held = segments.kind == kOther ? Range() : Use(segments, kSegments);
   if (held.count != trace_.memory_segments.Size() - first_segment_)
     Fail(ErrorKind::kCorrupt, "a segment outside the list of segments");
-  if (traces.kind != kOther) Use(traces, kTraces);
+  const Range done = traces.kind == kOther ? Range() : Use(traces, kTraces);
+  if (done.first != trace_.memory_actions.Size() - first_action_)
+    Fail(ErrorKind::kCorrupt, "an action of the allocator without its device");
   return Noted(kWhole, 0);
 }
 
@@ -309,25 +275,25 @@ SnapshotRecords::Range SnapshotRecords::Use(const PickleNote& list, Kind kind) {
 }
 
 void SnapshotRecords::AddToList(PickleNote& list, std::span<const PickleValue> items) {
-  std::uint16_t first = kOther;
+  PickleNote first;  // of a known kind
   bool are_lists = true;
   for (const PickleValue& item : items) {
     are_lists = are_lists && item.kind == PickleKind::kList;
-    if (first == kOther && item.IsContainer()) first = pickle_->Note(item).kind;
-    if (first != kOther) break;
+    if (item.IsContainer()) first = pickle_->Note(item);
+    if (first.kind != kOther) break;
   }
   // All devices may be without actions, and the first ones.
-  if (list.kind == kTraces || first == kActions || (are_lists && first == kOther)) {
+  if (list.kind == kTraces || first.kind == kActions || (are_lists && first.kind == kOther)) {
     AddTraces(list, items);
-  } else if (first == kFrame) {
+  } else if (first.kind == kFrame) {
     AddFrames(list, items);
-  } else if (first == kHistory && list.kind == kOther) {
-    list = Noted(kHistories, pickle_->Note(items.front()).row);
-  } else if (first == kSegment) {
+  } else if (first.kind == kHistory && list.kind == kOther) {
+    list = Noted(kHistories, first.row);
+  } else if (first.kind == kSegment) {
     AddToRange(list, kSegments, kSegment, items);
-  } else if (first == kBlock || list.kind == kBlocks) {
+  } else if (first.kind == kBlock || first.kind == kLeftOutBlock || list.kind == kBlocks) {
     AddToRange(list, kBlocks, kBlock, items);
-  } else if (first == kAction || first == kLeftOut || list.kind == kActions) {
+  } else if (first.kind == kAction || first.kind == kLeftOutAction || list.kind == kActions) {
     AddToRange(list, kActions, kAction, items);
   }
 }
@@ -342,7 +308,7 @@ void SnapshotRecords::AddToRange(PickleNote& list, Kind of_list, Kind of_items,
   Range& range = ranges_[list.row];
   for (const PickleValue& item : items) {
     const PickleNote note = item.IsContainer() ? pickle_->Note(item) : PickleNote();
-    if (note.kind == kLeftOut) continue;
+    if (note.kind == kLeftOutBlock || note.kind == kLeftOutAction) continue;
     if (note.kind != of_items) Fail(ErrorKind::kCorrupt, "a list of records of different kinds");
     if (range.count == 0) range.first = note.row;
     if (note.row != range.first + range.count)
@@ -383,6 +349,7 @@ void SnapshotRecords::AddTraces(PickleNote& list, std::span<const PickleValue> i
     const std::uint32_t device = ranges_[list.row].count++;
     if (note.kind == kOther) continue;
     const Range actions = Use(note, kActions);
+    ranges_[list.row].first += actions.count;
     for (std::size_t row = actions.first; row < std::size_t{actions.first} + actions.count; ++row)
       trace_.memory_actions.device[row] = static_cast<std::int32_t>(device);
   }
@@ -397,6 +364,17 @@ void SnapshotRecords::MakePool(PickleNote& tuple, std::span<const PickleValue> i
       is_common ? StringId::kEmpty
                 : trace_.strings.Intern(fmt::format("{},{}", items[0].integer, items[1].integer));
   tuple = Noted(kPool, Index(id));
+}
+
+void SnapshotRecords::Withdraw() {
+  const auto cut = [](auto& table, std::size_t rows) {
+    std::apply([&](auto&... column) { (column.resize(rows), ...); }, table.Columns());
+  };
+  cut(trace_.memory_snapshots, static_cast<std::size_t>(snapshot_));
+  cut(trace_.memory_calls, first_call_);
+  cut(trace_.memory_segments, first_segment_);
+  cut(trace_.memory_blocks, first_block_);
+  cut(trace_.memory_actions, first_action_);
 }
 
 void SnapshotRecords::Finish(Pickle& pickle, const PickleValue& all) {

@@ -25,6 +25,8 @@ class SnapshotRecords : public io::PickleConsumer {
 
   void Add(io::Pickle& pickle, const io::PickleValue& container,
            std::span<const io::PickleValue> items) override;
+  /// Takes all rows of this file out again, for a file that breaks off.
+  void Withdraw();
   /// Takes the outermost value, which holds everything. Throws Error (kCorrupt) for another one.
   void Finish(io::Pickle& pickle, const io::PickleValue& all);
 
@@ -47,8 +49,10 @@ class SnapshotRecords : public io::PickleConsumer {
     kPool,      // row: a StringId
     kSettings,  // row 1: there are some
     kWhole,
-    kLeftOut,
+    kLeftOutBlock,
+    kLeftOutAction,
   };
+  // Of kTraces the items are devices, and `first` counts the actions.
   struct Range {
     std::uint32_t first = 0, count = 0;
     bool is_used = false;
@@ -97,7 +101,7 @@ class SnapshotRecords : public io::PickleConsumer {
   io::Pickle* pickle_ = nullptr;
   CallTree calls_;
   std::int32_t snapshot_ = 0;
-  std::size_t first_segment_, first_block_, first_action_;  // rows of this file
+  std::size_t first_call_, first_segment_, first_block_, first_action_;  // rows of this file
 
   // By number of a text of the pickle.
   std::vector<std::int16_t> words_;

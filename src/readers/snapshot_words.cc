@@ -66,4 +66,43 @@ Word WordOf(std::string_view text) {
   return found == std::end(kWords) ? Word::kUnknown : found->second;
 }
 
+std::optional<MemoryAction> ActionOf(Word word) {
+  switch (word) {
+    case Word::kAlloc:
+      return MemoryAction::kAllocate;
+    case Word::kFreeRequested:
+      return MemoryAction::kRequestFree;
+    case Word::kFreeCompleted:
+      return MemoryAction::kFree;
+    case Word::kSegmentAlloc:
+      return MemoryAction::kSegmentAlloc;
+    case Word::kSegmentFree:
+      return MemoryAction::kSegmentFree;
+    case Word::kSegmentMap:
+      return MemoryAction::kSegmentMap;
+    case Word::kSegmentUnmap:
+      return MemoryAction::kSegmentUnmap;
+    case Word::kSnapshot:
+      return MemoryAction::kSnapshot;
+    case Word::kOom:
+      return MemoryAction::kOutOfMemory;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<BlockState> StateOf(Word word) {
+  switch (word) {
+    case Word::kActiveAllocated:
+      return BlockState::kAllocated;
+    case Word::kActivePendingFree:
+    case Word::kActiveAwaitingFree:
+      return BlockState::kAwaitingFree;
+    case Word::kInactive:
+      return BlockState::kInactive;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace mpa::readers

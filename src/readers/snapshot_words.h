@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "mpa/model/memory_snapshot.h"
 
 namespace mpa::readers {
 
@@ -62,5 +65,8 @@ enum class Word : std::uint8_t {
 inline constexpr std::size_t kKeys = static_cast<std::size_t>(Word::kLastKey) + 1;
 
 Word WordOf(std::string_view text);
+/// Empty for other words.
+std::optional<MemoryAction> ActionOf(Word word);
+std::optional<BlockState> StateOf(Word word);
 
 }  // namespace mpa::readers

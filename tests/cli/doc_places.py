@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 
 import cli  # noqa: F401  # finds tests/support
+import snapshots
 from captures import build_job, gzip_copy
 from steps import write_capture
 
@@ -76,6 +77,9 @@ class Places:
     def gz(self, path, name):
         gzip_copy(self.captures, name, path.parent).rename(path)
 
+    def snapshot(self, path, leak=0):
+        snapshots.write(path, [snapshots.training(leak=leak)[0]])
+
     def raw_capture(self, path, name):
         (capture,) = (self.raw / name).glob("*_ascend_pt")
         shutil.copytree(capture, path)
@@ -96,10 +100,14 @@ PLACES = {
 }
 PAGE_PLACES = {
     "docs/advisor.md": {"new": of("job", "8:db_new_ascend_pt:slow=3")},
+    "docs/cases.md": {"new": of("trace", "serving_new.json"), "old": of("trace", "serving_base.json"),
+                      "server": of("text", "server_requests")},
     "docs/ci.md": {"profiles/new_1": of("steps"), "profiles/new_2": of("steps"), "profiles/new_3": of("steps")},
     "docs/formats.md": {"trace.json.gz": of("gz", "gpu_base.json")},
     "docs/from-python.md": {"new_job": of("job_of_steps", slower=True), "old_job": of("job_of_steps"),
                             "gpu.json": of("file", "gpu_base.json")},
+    "docs/memory.md": {"new.pkl": of("snapshot", leak=8 * snapshots.MB), "old.pkl": of("snapshot"),
+                       "snapshot.pkl": of("snapshot")},
     "docs/raw-captures.md": {"new_ascend_pt": of("raw_capture", "stars"), "old_ascend_pt": of("raw_capture", "stars_again"),
                              "result": of("raw_capture", "stars")},
     "docs/recipes.md": {"job": of("raw_capture", "stars"), "gpu.sqlite": of("nsight"),

@@ -17,10 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from cli import DOCS, Cli, main
-from cases import device, host, memory, server
+from cases import device, host, memory, requests, server, threads, waits
 from cases.judge import false_alarms, objections, run
 
-CASES = [case for family in (host, device, memory, server) for case in family.CASES]
+CASES = [case for family in (host, memory, threads, waits, device, server, requests)
+         for case in family.CASES]
 
 
 class Making(Cli):

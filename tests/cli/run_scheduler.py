@@ -5,7 +5,7 @@
     run_scheduler.py --tool BINARY --testdata DIR GROUP [-v]
 
 GROUP is one of the classes below: threads (what findings say of planted states, checked against the trace itself),
-threadtraces (forms of traces, and those that do not fit).
+threadtraces (forms of traces, and those that do not fit), hostthreads (the recipe).
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -16,8 +16,8 @@ import shutil
 import sys
 from collections import defaultdict
 
-import scheduled_capture as made
 from cli import Cli, main
+import scheduled_capture as made
 
 FINDINGS = {"preempted": "host.preempted", "own": "host.few_cores", "woken": "host.woken_late",
             "interrupts": "host.interrupts"}
@@ -61,7 +61,8 @@ class Scheduled(Cli):
         done = self.run_tool("advisor", "all", "-d", capture, "--json", "-o", self.out)
         self.assertEqual((done.code, done.errors), (code, []), done.err)
         about = [line for line in done.warnings if "memory_record" not in line]
-        self.assertEqual(len(about), warnings, about)
+        if code == 0:
+            self.assertEqual(len(about), warnings, about)
         self.warned = "\n".join(about)
         return {found["id"]: found for found in json.loads(done.out)["findings"]}
 
@@ -82,7 +83,7 @@ class Threads(Scheduled):
                 # The device waits for all but the moment in which it still has work.
                 stall = made.STALL * 1000
                 self.assertGreater(found[finding]["gain_ns"], 0.9 * stall)
-                self.assertLessEqual(found[finding]["gain_ns"], stall)
+                self.assertLessEqual(found[finding]["gain_ns"], stall + 4_000)  # with a switch to the kernel
                 self.assertEqual(next(iter(found)), finding)
                 self.assertEqual(len(stalls), made.STEPS)
 
@@ -93,7 +94,7 @@ class Threads(Scheduled):
                 waits = waits_of((capture.parent / "trace.txt").read_text(encoding="utf-8"), made.MAIN)
                 found = self.diagnose(capture)[finding]
                 places = {place["name"]: place for place in found["evidence"]}
-                self.assertEqual(places["CSD -> python"]["time_ns"], waits["CSD"] * 1000 // made.STEPS)
+                self.assertEqual(places["CSD -> python"]["time_per_step_ns"], waits["CSD"] * 1000 // made.STEPS)
                 if what == "preempted":
                     self.assertLessEqual(self.metric(found, "time_per_step"), sum(waits.values()) * 1000 / made.STEPS)
                     self.assertEqual(self.metric(found, "longest_hold_up"), made.STALL * 1000)
@@ -124,7 +125,7 @@ class Threads(Scheduled):
         longest = [row["Reason"] for row in rows if float(row["Duration(us)"]) > made.STALL]
         self.assertEqual(len(longest), made.STEPS)
         for reason in longest:
-            self.assertIn(f"; thread python was preempted by CSD for {made.STALL:.1f} us", reason)
+            self.assertTrue(reason.startswith(f"thread python was preempted by CSD for {made.STALL:.1f} us; "), reason)
 
 
 class ThreadTraces(Scheduled):
@@ -231,5 +232,46 @@ class ThreadTraces(Scheduled):
         self.assertIn("host.preempted", found)
 
 
+class HostThreads(Scheduled):
+    """The recipe that lists threads and interrupts."""
+
+    def rows(self, capture, code=0):
+        done = self.run_tool("-m", "host_threads", "-d", capture, "-o", self.out, "--export_type", "text")
+        self.assertEqual((done.code, done.errors), (code, []), done.err)
+        self.screen = " ".join(done.out.split())
+        return {file.stem: list(csv.DictReader(file.open(encoding="utf-8"))) for file in self.out.rglob("*.csv")}
+
+    def test_times_add_up_and_are_those_of_the_trace(self):
+        capture, _ = self.build("preempted")
+        sheets = self.rows(capture)
+        (threads,) = [rows for rows in sheets.values() if "running(ns)" in rows[0]]
+        (main_thread,) = [row for row in threads if int(row["threadId"]) == made.MAIN]
+        states = ("running", "preempted", "woken", "interrupted", "sleeping", "uninterruptible", "unknown")
+        self.assertEqual(sum(int(main_thread[f"{state}(ns)"]) for state in states),
+                         made.host_span(capture) * 1000)
+        waits = waits_of((capture.parent / "trace.txt").read_text(encoding="utf-8"), made.MAIN)
+        self.assertEqual(int(main_thread["preempted(ns)"]), sum(waits.values()) * 1000)
+        self.assertEqual((main_thread["by"], int(main_thread["by(ns)"])), ("CSD", waits["CSD"] * 1000))
+        self.assertEqual(int(main_thread["taken"]), len(re.findall(rf"prev_pid={made.MAIN} .*prev_state=R ",
+                                                                   (capture.parent / "trace.txt").read_text())))
+        self.assertIn("python (1000) of rank 0 could run and did not for 25.0 ms", self.screen)
+        self.assertIn("most of it behind CSD", self.screen)
+
+    def test_interrupts_are_listed_by_core(self):
+        capture, stalls = self.build("interrupts")
+        (rows,) = [rows for rows in self.rows(capture).values() if "interrupt" in rows[0]]
+        (row,) = rows
+        count = sum(len(range(begin, end, 100)) for begin, end in stalls)
+        self.assertEqual((row["core"], row["interrupt"], int(row["count"])), ("2", "sq_send_trigger_irq", count))
+        self.assertEqual((int(row["time(ns)"]), int(row["longest(ns)"])), (count * 95_000, 95_000))
+        self.assertEqual(row["ofThreads(ns)"], row["time(ns)"])
+
+    def test_without_a_trace_that_is_said(self):
+        capture, _ = self.build("preempted")
+        (capture.parent / "trace.txt").unlink()
+        self.rows(capture)
+        self.assertIn("no trace of the operating system's scheduler", self.screen)
+
+
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Threads, ThreadTraces))
+    sys.exit(main(__doc__, Threads, ThreadTraces, HostThreads))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests of a server: what msServiceProfiler recorded, how long requests take, and what holds them up.
 
-    run_serving_requests.py --tool BINARY --testdata DIR requests|causes [-v]
+    run_serving_requests.py --tool BINARY --testdata DIR requests|causes|servergate [-v]
 
 The records are those of a simulated server (tests/support/server_records.py). Numbers are computed a second time here,
 from the files.
@@ -49,6 +49,12 @@ class Server(Cli):
         result = self.run_tool(*SERVER_COMMANDS, directory, "--json", "-o", self.out, *more)
         self.assertEqual(result.code, code, result.err)
         return {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+
+    def write_rows(self, path, rows):
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
 
     def write_server(self, plan, name="server", **settings):
         records.write(plan, self.scratch / name, **settings)
@@ -127,6 +133,26 @@ class Requests(Server):
                              row["other_ns"])
             whole = sum(sum(values) for (rank, _), values in lengths.items() if rank == row["dp_rank"])
             self.assertAlmostEqual(row["execution_ns"] / whole, 1, places=2)
+
+    def test_ranks_of_a_model_count_once(self):
+        """Each of them records the batch that all of them run; a process with other batches counts by itself."""
+        server = self.write_server(records.HEALTHY)
+        expected = self.sheets(server)
+        rows = rows_of(server / "batch.csv")
+        extra = []
+        for row in rows:
+            if row["name"] == "modelExec":
+                extra.append({**row, "prof_id": "77", "start_time(ms)": str(float(row["start_time(ms)"]) + 90)})
+        self.write_rows(server / "batch.csv", rows + extra)
+        found = self.sheets(server)
+        for name in ("ServingBatches", "ServingTime"):
+            self.assertEqual(found[name], expected[name], name)
+        for row in extra:
+            row["prefill_batch_size"], row["decode_batch_size"] = "0", "200"
+        self.write_rows(server / "batch.csv", rows + extra)
+        batches = {(row["dp_rank"], row["phase"]): row["batches"] for row in self.sheets(server)["ServingBatches"]}
+        before = {(row["dp_rank"], row["phase"]): row["batches"] for row in expected["ServingBatches"]}
+        self.assertEqual(sum(batches.values()), 2 * sum(before.values()))
 
     def test_dates_are_on_the_clock_of_numbers(self):
         """Blocks have local dates, batches numbers: both are of the same part of the run."""
@@ -336,12 +362,78 @@ class Causes(Server):
             for row in rows:
                 if int(row["total_blocks"]):
                     row["free_blocks"] = 20
-            with open(server / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, rows[0].keys())
-                writer.writeheader()
-                writer.writerows(rows)
+            self.write_rows(server / f"{name}.csv", rows)
         self.assertEqual(self.sheets(server)["ServingFindings"], [])
 
 
+class ServerGate(Server):
+    """Two runs of a server: percentiles side by side, and a verdict on them."""
+
+    def gate(self, base, comparison, *rules):
+        rules = [word for rule in rules for word in ("--fail_on", rule)]
+        result = self.run_tool("compare", "-bp", base, "-d", comparison, "--json", "-o", self.out, *rules)
+        return result, json.loads(result.out) if result.out else None
+
+    def test_slower_requests_fail(self):
+        base = self.write_server(records.HEALTHY, "base")
+        slow = self.write_server(records.replace(records.HEALTHY, step=30 * records.MS), "slow")
+        result, document = self.gate(base, slow, "tpot_p50>+5%", "ttft_p99>+5%")
+        self.assertEqual(result.code, 1, result.err)
+        metrics = {metric["name"]: metric for metric in document["metrics"]}
+        for side, directory in (("base", base), ("comparison", slow)):
+            rows = rows_of(directory / "request.csv")
+            firsts = [nanoseconds(row["first_token_latency(ms)"]) for row in rows]
+            self.assertIn(percentile(firsts, 99), metrics["ttft_p99"].values(), side)
+        self.assertEqual(metrics["tpot_p50"]["verdict"].lower(), "regression")
+
+    def test_the_same_server_passes(self):
+        base = self.write_server(records.HEALTHY, "base", seed=11)
+        for seed in (12, 13, 14):
+            again = self.write_server(records.HEALTHY, f"again{seed}", seed=seed)
+            result, _ = self.gate(base, again, "ttft_p50>+10%", "tpot_p50>+5%", "e2e_p50>+15%")
+            self.assertNotEqual(result.code, 1, (seed, result.out))
+
+    def test_a_baseline_keeps_the_requests(self):
+        base = self.write_server(records.HEALTHY, "base")
+        file = self.scratch / "baseline.json"
+        saved = self.run_tool("compare", "-d", base, "--save_baseline", file, "--fail_on", "ttft_p99>+5%")
+        self.assertEqual(saved.code, 0, saved.err)
+        result, document = self.gate(file, base, "ttft_p99>+5%", "queue_p90>+5%")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(len(document["metrics"]), 2)
+
+    def test_several_instances_count_together(self):
+        base = self.write_server(records.TWO_INSTANCES, "base")
+        result, document = self.gate(base, base, "ttft_p90>+5%")
+        self.assertIn(result.code, (0, 4), result.err)
+        firsts = [nanoseconds(row["first_token_latency(ms)"])
+                  for name in ("instance0", "instance1") for row in rows_of(base / name / "request.csv")]
+        self.assertIn(percentile(firsts, 90), document["metrics"][0].values())
+
+    def test_few_requests_and_wrong_names(self):
+        base = self.write_server(records.replace(records.HEALTHY, requests=8), "base")
+        other = self.write_server(records.replace(records.HEALTHY, requests=8), "other", seed=2)
+        result, _ = self.gate(base, other, "ttft_p99>+5%")
+        self.assertEqual(result.code, 4, result.err)
+        self.assertIn("20 are needed", result.out + " ".join(result.err))
+        result, _ = self.gate(base, other, "ttft_p95>+5%")
+        self.assertEqual(result.code, 2)
+        self.assertIn("ttft_p90", result.errors[0])
+
+    def test_compare_shows_percentiles(self):
+        base = self.write_server(records.HEALTHY, "base")
+        slow = self.write_server(records.replace(records.HEALTHY, step=30 * records.MS, per_second=5), "slow")
+        result = self.run_tool("compare", "-bp", base, "-d", slow, "--json", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+        rows = {(row["quantity"], row["percentile"]): row for row in sheets["RequestCompare"]}
+        for side, directory in (("base", base), ("comparison", slow)):
+            firsts = [nanoseconds(row["first_token_latency(ms)"]) for row in rows_of(directory / "request.csv")]
+            row = rows["time to first token", "p99"]
+            self.assertEqual(row[f"{side}_count"], len(firsts))
+            self.assertAlmostEqual(row[f"{side}_time_ms"], percentile(firsts, 99) / 1e6, places=4)
+        self.assertIn("decode batches", {name for name, _ in rows})
+
+
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Requests, Causes))
+    sys.exit(main(__doc__, Requests, Causes, ServerGate))

@@ -40,6 +40,11 @@ class SnapshotRuns(Cli):
         self.assertLessEqual(max(map(len, lines)), 80, result.out)
         return lines
 
+    def assert_no_results(self, path):
+        result = self.run_memory(path)
+        self.assertEqual(result.code, 3, result.all_err)
+        self.assertIn("the snapshot is empty", result.all_err)
+
     def assert_as_replayed(self, path):
         sheets = self.sheets(path)
         expected = replays(path)
@@ -141,6 +146,8 @@ class Snapshots(SnapshotRuns):
                 result = self.run_memory(path)
                 self.assertEqual(result.code, 3, result.all_err)
                 self.assertIn(said, result.all_err)
+        write(path, [Device()])
+        self.assert_no_results(path)
         path.write_text("segments")
         self.assert_fails(3, self.run_memory(path), "not a memory snapshot of PyTorch")
 

@@ -25,8 +25,9 @@ class Use:
     dur: int
 
 
-def thread_of(span):
-    """(process, thread) of a span of the host."""
+def main_thread(capture):
+    """(process, thread) of what makes the steps."""
+    span = next(s for s in capture.spans if s.name.startswith("ProfilerStep") and s.lane)
     if isinstance(span.record, dict):
         return span.record["pid"], span.record["tid"]
     return span.lane[1] >> 32, span.lane[1] & 0xFFFFFFFF

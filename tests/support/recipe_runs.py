@@ -10,7 +10,8 @@ USUAL = ("twin_text_base_ascend_pt", "twin_db_new_ascend_pt", "head_hard_ascend_
 MARKED = ("pipeline_first_ascend_pt", "pipeline_last_ascend_pt", "comm_marks_ascend_pt")
 # The captures of three ranks for recipes that find nothing in the usual ones.
 CAPTURES = {"serving_phases": ("serving_base.json",) * 3, "rl_roles": tuple(f"rl_apart/rank{rank}.json" for rank in range(3)),
-            "serving_requests": ("server_requests",) * 3, "graph_replays": ("head_steady_ascend_pt",) * 3,
+            "serving_requests": ("server_requests",) * 3, "host_threads": ("scheduled_ascend_pt",) * 3,
+            "graph_replays": ("head_steady_ascend_pt",) * 3,
             **{name: MARKED for name in ("mstx_sum", "mstx2commop", "ep_load_balance", "p2p_pairing", "pp_chart")}}
 # Options without which they do not start; each gets a directory with captures and the trace of a GPU.
 REQUIRED = {"calibrate_npu_gpu": lambda _, gpu: ["--baseline_profiling_path", gpu],

@@ -159,3 +159,11 @@ def build(directory, what, name="rank0_ascend_pt", rank=0, **options):
     write_clock(capture)
     Path(directory, "trace.txt").write_text(trace_of(stalls, what, **options).text(), encoding="utf-8")
     return capture, stalls
+
+
+def host_span(capture):
+    """From the first record of the host to the end of the last, in us."""
+    events = json.loads((Path(capture) / OUTPUT / "trace_view.json").read_text(encoding="utf-8"))
+    spans = [(int(float(event["ts"])), event["dur"]) for event in events
+             if event["ph"] == "X" and event["pid"] in (PROCESS, 2300)]
+    return max(start + dur for start, dur in spans) - min(start for start, _ in spans)

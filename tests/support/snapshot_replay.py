@@ -12,7 +12,7 @@ def site_of(frames):
     """The line of the program, or of Python where it has none."""
     python = [frame for frame in frames if frame["filename"].endswith(".py") or frame["filename"].startswith("<")]
     own = [frame for frame in python if not frame["filename"].startswith("<") and not any(part in frame["filename"] for part in LIBRARIES)]
-    for frame in (own + python + list(frames))[:1]:
+    for frame in (own + python)[:1]:
         return f"{frame['filename'].rpartition('/')[2]}:{frame['line']}"
     return ""
 

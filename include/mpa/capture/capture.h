@@ -188,6 +188,8 @@ struct OpenOptions {
   std::filesystem::path graph_capture = {};
   /// Below their `top` nothing else is looked at.
   ChosenCaptures chosen = {};
+  /// OpenRank() takes the records of a server where there is nothing else.
+  bool servers = false;
 };
 
 /// The directory in which serving engines leave the traces of the capture of their graphs.

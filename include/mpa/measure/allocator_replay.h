@@ -46,7 +46,7 @@ struct OutOfMemory {
   std::int64_t asked = 0;
   std::int64_t device_free = -1;  ///< bytes that no process had taken
   std::int64_t in_use = 0, reserved = 0;
-  FreePieces free;  ///< of segments for large blocks
+  FreePieces free{};  ///< of segments for large blocks
   std::int32_t stack = -1;
 };
 
@@ -91,9 +91,12 @@ std::vector<std::int64_t> InUseOverTime(const AllocatorReplay& replay);
 
 /// Where the program allocated.
 struct AllocationSite {
-  std::string function{};  ///< the innermost function of Python, "forward"
-  std::string within{};    ///< that of the program itself, where it is another: "train_step"
-  std::string line{};      ///< of the program itself: "train.py:90"; empty: unknown
+  /// "aten::zeros", or where the stack does not tell, the innermost function of Python.
+  std::string function{};
+  /// The function of the program itself, where it is another, "train_step"; or, of what Python did
+  /// not call, the node of the backward pass.
+  std::string within{};
+  std::string line{};  ///< of the program itself: "train.py:90"; empty: unknown
 
   friend auto operator<=>(const AllocationSite&, const AllocationSite&) = default;
 };

@@ -14,7 +14,11 @@ namespace mpa {
 namespace {
 
 constexpr MetricInfo kHoldUpsPerStep{"hold_ups_per_step", "count", "{} times a step"},
-    kLongestHoldUp{"longest_hold_up", "ns", "the longest {}"};
+    kLongestHoldUp{"longest_hold_up", "ns", "the longest {}"},
+    kTakenPerStep{"cores_taken_per_step", "count", "cores are taken {} times a step"},
+    kMovesPerStep{"moves_per_step", "count", "{} moves to other cores a step"},
+    kFarMovesPerStep{"moves_between_nodes_per_step", "count",
+                     "{} moves to other NUMA nodes a step"};
 
 const std::vector<const FindingType*>& SchedulerFindings() {
   static const std::vector<const FindingType*> findings = {&kHostPreempted, &kHostFewCores,
@@ -63,7 +67,27 @@ class SchedulerCauses : Finder {
     candidate.Measure(kTimePerStep, time / ranks);
     candidate.Measure(kHoldUpsPerStep, count / ranks);
     candidate.Measure(kLongestHoldUp, longest);
+    MeasureSwitches(candidate);
     candidates_.push_back(std::move(candidate));
+  }
+
+  // Of all steps that were captured, of the ranks that it names.
+  void MeasureSwitches(Finding& candidate) const {
+    double steps = 0, taken = 0, moves = 0, far = 0;
+    bool knows_nodes = false;
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
+      if (!candidate.Concerns(job_.ranks[rank].rank)) continue;
+      const SchedulerFacts& facts = job_.Part(rank).scheduler;
+      steps += static_cast<double>(job_.Part(rank).steps.size());
+      taken += static_cast<double>(facts.taken);
+      moves += static_cast<double>(facts.moves);
+      far += static_cast<double>(std::max<std::int64_t>(facts.far_moves, 0));
+      knows_nodes = knows_nodes || facts.far_moves >= 0;
+    }
+    if (steps == 0) return;
+    if (taken > 0) candidate.Measure(kTakenPerStep, taken / steps);
+    if (moves > 0) candidate.Measure(kMovesPerStep, moves / steps);
+    if (knows_nodes && far > 0) candidate.Measure(kFarMovesPerStep, far / steps);
   }
 };
 

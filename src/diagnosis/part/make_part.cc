@@ -444,6 +444,9 @@ void CheckPart(const RankDiagnosis& part) {
     Require(gap.edge < graph.edges.size());
     RequireTime(gap.start, gap.dur);
   }
+  const SchedulerFacts& scheduler = part.scheduler;
+  Require(scheduler.given >= 0 && scheduler.taken >= 0 && scheduler.moves >= 0 &&
+          scheduler.far_moves >= -1);
   for (const ThreadWait& wait : part.scheduler.waits) {
     Require(wait.edge < graph.edges.size() && is_name(wait.name) && IsDuration(wait.time));
     Require(HoldsUp(wait.doing));

@@ -2,6 +2,9 @@
 // What the scheduler of the operating system says of the threads that issue work.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "mpa/measure/thread_time.h"
 #include "part_facts.h"
 
@@ -13,6 +16,28 @@ std::int64_t ThreadOf(const RankTrace& trace, std::int32_t track) {
   return track >= 0 && row < trace.tracks.Size() ? trace.tracks.tid[row] : -1;
 }
 
+// Of the threads of the stretches, from the first stretch to the last.
+void CountSwitches(const RankTrace& trace, const ThreadTimes& threads,
+                   const std::vector<HostStretch>& stretches, SchedulerFacts& facts) {
+  if (stretches.empty()) return;
+  Interval all{stretches.front().begin, stretches.front().end};
+  std::set<std::int64_t> launching;
+  for (const HostStretch& stretch : stretches) {
+    all.begin = std::min(all.begin, stretch.begin);
+    all.end = std::max(all.end, stretch.end);
+    launching.insert(ThreadOf(trace, stretch.track));
+  }
+  for (const std::int64_t thread : launching) {
+    const ThreadAccount account = threads.Of(thread, all);
+    facts.given += account.given;
+    facts.taken += account.taken;
+    facts.moves += account.moves;
+    facts.far_moves = std::max<std::int64_t>(facts.far_moves, 0) + account.far_moves;
+  }
+  const auto& nodes = trace.thread_states.node;
+  if (std::ranges::all_of(nodes, [](std::int32_t node) { return node < 0; })) facts.far_moves = -1;
+}
+
 }  // namespace
 
 void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stretches,
@@ -20,6 +45,7 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
   const ThreadTimes threads(trace);
   if (threads.Empty()) return;
   part.scheduler.recorded = true;
+  CountSwitches(trace, threads, stretches, part.scheduler);
   for (const HostStretch& stretch : stretches) {
     if (stretch.end <= stretch.begin) continue;
     const std::int64_t thread = ThreadOf(trace, stretch.track);

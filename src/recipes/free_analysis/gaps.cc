@@ -343,16 +343,16 @@ GapReason ReasonOf(const Gap& gap, std::string_view runtime) {
   GapReason reason = ReasonOfDispatches(gap, runtime);
   const bool is_of_host = reason.kind == IdleReason::kHost || reason.kind == IdleReason::kRuntime ||
                           reason.kind == IdleReason::kFramework;
-  if (is_of_host && gap.held) reason.text += "; " + HeldText(*gap.held);
+  if (is_of_host && gap.held) reason.text = HeldText(*gap.held) + "; " + reason.text;
   return reason;
 }
 
 std::string ReasonInWords(const std::string& reason) {
   // As ReasonOf() writes them.
   static constexpr const char* kForms[] = {
-      ToTranslate("{}; thread {} was preempted by {} for {} us"),
-      ToTranslate("{}; thread {} was interrupted by {} for {} us"),
-      ToTranslate("{}; thread {} was woken and waited for {} for {} us"),
+      ToTranslate("thread {} was preempted by {} for {} us; {}"),
+      ToTranslate("thread {} was interrupted by {} for {} us; {}"),
+      ToTranslate("thread {} was woken and waited for {} for {} us; {}"),
       ToTranslate("Perhaps not idle: the first recorded work of a stream began long after its"
                   " launch; earlier work was not recorded."),
       ToTranslate("Skip free analysis due to no prev or next task."),

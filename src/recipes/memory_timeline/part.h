@@ -112,7 +112,7 @@ struct Leak {
 
 /// What a call site still holds in the end of a snapshot.
 struct Kept {
-  Holder holder;
+  Holder holder{};
   std::int64_t count = 0, bytes = 0;
   std::int64_t oldest = -1, newest = -1;  ///< actions; -1: before the history
   TimeNs oldest_age = -1;                 ///< at the end; -1: unknown
@@ -121,31 +121,31 @@ struct Kept {
 
 /// An allocation that failed, with the call that asked.
 struct Failure {
-  OutOfMemory memory;
-  Holder holder;
+  OutOfMemory memory{};
+  Holder holder{};
 };
 
 /// The allocator of one device in one snapshot. Times are the numbers of its actions, from 0; -1 is
 /// before them.
 struct SnapshotMemory {
-  std::string file;
+  std::string file{};
   std::int64_t device = -1;
-  std::string settings;         ///< of the allocator; empty: not recorded
+  std::string settings{};       ///< of the allocator; empty: not recorded
   std::int64_t actions = 0;     ///< of the history that was kept
   TimeNs begin = -1, end = -1;  ///< of the history; -1: times were not recorded
   std::int64_t before = 0;      ///< bytes that were held before it
-  HeldAtEnd held;
-  Level peak;
+  HeldAtEnd held{};
+  Level peak{};
   TimeNs peak_time = -1;
   std::int64_t most_reserved = 0;
-  std::vector<Held> holders;  ///< of the peak, most bytes first; they add up to it
-  std::vector<Kept> kept;     ///< in the end, most bytes first
+  std::vector<Held> holders{};  ///< of the peak, most bytes first; they add up to it
+  std::vector<Kept> kept{};     ///< in the end, most bytes first
   std::int64_t kept_sites = 0;
-  std::vector<Level> points;
-  std::vector<TimeNs> times;  ///< of the points; -1: not recorded
-  std::vector<Band> bands;
+  std::vector<Level> points{};
+  std::vector<TimeNs> times{};  ///< of the points; -1: not recorded
+  std::vector<Band> bands{};
   std::int64_t failure_count = 0;
-  std::vector<Failure> failures;  ///< the last ones, in order
+  std::vector<Failure> failures{};  ///< the last ones, in order
   std::int64_t contradictions = 0;
 
   /// The last of the failures for which enough was free, but in pieces; or else the last one.

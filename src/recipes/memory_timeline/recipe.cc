@@ -334,9 +334,10 @@ class RankNotes {
 };
 
 void AddNotes(const Ranks& ranks, Report& report) {
-  RankNotes without, without_addresses, without_totals;
+  RankNotes without, without_addresses, without_totals, without_segments;
   std::int64_t beyond = 0;
   for (const auto& [rank, part] : ranks) {
+    if (part.is_snapshot && part.snapshots.empty()) without_segments.Add(rank);
     if (part.lacks_addresses) {
       without_addresses.Add(rank);
     } else if (part.allocations == 0 && !part.is_snapshot) {
@@ -362,6 +363,9 @@ void AddNotes(const Ranks& ranks, Report& report) {
   without_totals.AppendTo(
       Say("the allocators did not report their totals, so what was allocated before the capture is"
           " unknown"),
+      report.notes);
+  without_segments.AppendTo(
+      Say("the snapshot is empty: the allocator had taken no memory when it was written"),
       report.notes);
   if (beyond > 0) {
     report.notes.push_back(

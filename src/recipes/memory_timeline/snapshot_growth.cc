@@ -33,6 +33,7 @@ std::vector<Batch> BatchesOf(const AllocatorReplay& replay, const std::vector<st
 bool Grows(const AllocatorReplay& replay, const std::vector<std::size_t>& kept,
            const std::vector<std::int64_t>& in_use) {
   constexpr std::size_t kFewest = 3;
+  constexpr std::int64_t kWave = 20;  // a twentieth of what is in use
   const std::vector<Batch> batches = BatchesOf(replay, kept);
   if (batches.size() < kFewest) return false;
   const auto half = static_cast<std::int64_t>(replay.actions / 2);
@@ -40,18 +41,17 @@ bool Grows(const AllocatorReplay& replay, const std::vector<std::size_t>& kept,
   const auto at = [&](std::int64_t position) {  // of the levels, after that action
     return in_use.begin() + static_cast<std::ptrdiff_t>(position + 1);
   };
-  std::size_t waves = 0;
-  std::int64_t own = 0;
+  std::size_t loops = 0;
   for (std::size_t i = 0; i + 1 < batches.size(); ++i) {
     const Batch &batch = batches[i], &next = batches[i + 1];
     if (next.first - batch.last > half) return false;
-    // Everything else rises and falls between them.
-    const std::int64_t top = *std::max_element(at(batch.last), at(next.first - 1) + 1);
-    if (top - *at(next.first - 1) >= batch.bytes) ++waves;
-    if (i > 0) own += batch.bytes;
+    // As in a step of a loop, everything else rises and falls, and ends where it was.
+    const auto [bottom, top] = std::minmax_element(at(batch.last), at(next.first));
+    const std::int64_t level = *at(next.first - 1);
+    const bool moves = *top - *bottom >= std::max(batch.bytes, level / kWave);
+    if (moves && level - *at(batch.last) <= batch.bytes) ++loops;
   }
-  const std::int64_t rise = *at(batches.back().first - 1) - *at(batches.front().last) - own;
-  return 2 * waves >= batches.size() - 1 && rise <= std::max<std::int64_t>(own, batches[0].bytes);
+  return 2 * loops >= batches.size() - 1;
 }
 
 }  // namespace mpa::recipes::memory_timeline

@@ -10,6 +10,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
+#include "mpa/base/time.h"
 #include "mpa/report/amount.h"
 #include "mpa/report/screen_list.h"
 #include "part.h"
@@ -44,10 +45,9 @@ std::string FailureText(const Failure& failure) {
   const OutOfMemory& memory = failure.memory;
   if (LiesInPieces(memory)) {
     return Say(
-        "out of memory although enough is free: {} asked at {}, {} free in {} pieces, the largest"
-        " {}",
+        "out of memory although enough is free: {} asked at {}, {} free in {}, the largest {}",
         SizeText(memory.asked), Where(failure.holder), SizeText(memory.free.bytes),
-        memory.free.pieces, SizeText(memory.free.largest));
+        Counted(memory.free.pieces, "piece"), SizeText(memory.free.largest));
   }
   return Say(
       "out of memory: {} asked at {}, {} in use of {} reserved; {} free in pieces, {} on the"
@@ -66,16 +66,23 @@ std::string VerdictOf(const SnapshotMemory& memory) {
         Where(growing->holder), SizeText(growing->bytes), growing->count);
   }
   if (IsFragmented(held)) {
-    return Say("fragmented: {} of {} reserved are free in {} pieces, the largest {}",
-               SizeText(held.free.bytes), SizeText(held.reserved), held.free.pieces,
-               SizeText(held.free.largest));
+    return Say("fragmented: {} of {} reserved are free in {}, the largest {}",
+               SizeText(held.free.bytes), SizeText(held.reserved),
+               Counted(held.free.pieces, "piece"), SizeText(held.free.largest));
   }
   if (memory.actions == 0) {
     return Say("{} in use of {} reserved; no history was recorded, so peak and growth are unknown",
                SizeText(held.asked), SizeText(held.reserved));
   }
-  return Say("peak of {} in use of {} reserved; no call site grows over the history",
-             SizeText(memory.peak.Allocated()), SizeText(memory.most_reserved));
+  const auto most = std::ranges::find_if(memory.holders, [](const Held& held_at_peak) {
+    return !held_at_peak.holder.op.starts_with('(');
+  });
+  if (most == memory.holders.end()) {
+    return Say("peak of {} in use; no call site grows over the history",
+               SizeText(memory.peak.Allocated()));
+  }
+  return Say("peak of {} in use, {} of it by {}; no call site grows over the history",
+             SizeText(memory.peak.Allocated()), SizeText(most->bytes), Where(most->holder));
 }
 
 // How bad it is: devices are shown by this, then by their peak.
@@ -99,6 +106,10 @@ void AddSnapshotPeak(const SnapshotMemory& memory, Report& report) {
   report.lines.push_back(Say("peak: {} in use of {} reserved, {}",
                              SizeText(memory.peak.Allocated()), SizeText(memory.peak.reserved),
                              when));
+  if (position >= 0 && memory.begin >= 0 && memory.peak_time >= memory.begin) {
+    report.lines.push_back(Say("  {:.3f} ms after the first action of the history",
+                               InMs(memory.peak_time - memory.begin)));
+  }
   if (memory.before > 0) {
     report.lines.push_back(
         Say("  {} were in use before the history began", SizeText(memory.before)));
@@ -132,11 +143,11 @@ void AddGrowing(const SnapshotMemory& memory, Report& report) {
 
 void AddFree(const SnapshotMemory& memory, Report& report) {
   const HeldAtEnd& held = memory.held;
-  report.lines.push_back(Say("at the end: {} in use of {} reserved in {} segments",
-                             SizeText(held.asked), SizeText(held.reserved), held.segments));
+  report.lines.push_back(Say("at the end: {} in use of {} reserved in {}", SizeText(held.asked),
+                             SizeText(held.reserved), Counted(held.segments, "segment")));
   if (held.free.pieces > 0) {
-    report.lines.push_back(Say("  free: {} in {} pieces; more than {} at once needs new memory",
-                               SizeText(held.free.bytes), held.free.pieces,
+    report.lines.push_back(Say("  free: {} in {}; more than {} at once needs new memory",
+                               SizeText(held.free.bytes), Counted(held.free.pieces, "piece"),
                                SizeText(held.free.largest)));
   }
   if (held.unsplit > 0)
@@ -165,16 +176,16 @@ void AddDevices(const std::vector<ShownDevice>& devices, bool with_file, Report&
   const auto heading = [&](const char* name) {
     return fmt::format("{} {}", Translated(name), scale.unit());
   };
-  const ScreenList list(0, {ScreenText("device", NameColumns(30)),
-                            ScreenAmount(heading(ToTranslate("peak")), 12, scale),
-                            ScreenAmount(heading(ToTranslate("reserved")), 14, scale),
+  const ScreenList list(0, {ScreenText("device", NameColumns(26)),
+                            ScreenAmount(heading(ToTranslate("peak")), 11, scale),
+                            ScreenAmount(heading(ToTranslate("reserved")), 13, scale),
                             ScreenAmount(heading(ToTranslate("at the end")), 14, scale),
-                            ScreenAmount(heading(ToTranslate("free")), 10, scale)});
+                            ScreenAmount(heading(ToTranslate("free")), 9, scale)});
   report.lines.push_back(list.Heading());
   constexpr std::size_t kShown = 8;
   for (std::size_t i = 0; i < std::min(kShown, devices.size()); ++i) {
     const SnapshotMemory& memory = *devices[i].memory;
-    report.lines.push_back(list.Line("  " + NameCell(DeviceName(devices[i], with_file), 28),
+    report.lines.push_back(list.Line("  " + NameCell(DeviceName(devices[i], with_file), 24),
                                      memory.peak.Allocated(), memory.most_reserved,
                                      memory.held.asked, memory.held.free.bytes));
   }
@@ -205,7 +216,7 @@ void AddSnapshotLines(const Ranks& ranks, Detail detail, Report& report) {
               report.lines);
   AddFailures(worst, report);
   AddSnapshotPeak(worst, report);
-  AddSites("in use at the peak by", worst.holders, report);
+  if (worst.actions > 0) AddSites("in use at the peak by", worst.holders, report);
   AddFree(worst, report);
   AddSites("in use at the end by", worst.kept, report);
   AddGrowing(worst, report);

@@ -100,7 +100,7 @@ SnapshotMemory MemoryOfDevice(const RankTrace& trace, const AllocatorReplay& rep
   memory.end = time_of(memory.actions - 1);
 
   const std::vector<std::int64_t> in_use = InUseOverTime(replay);
-  Curve curve{.bytes = in_use};
+  Curve curve{.times = {}, .bytes = in_use};
   for (std::int64_t i = -1; i < memory.actions; ++i) curve.times.push_back(i);
   const auto most = std::max_element(in_use.begin(), in_use.end());
   memory.peak = LevelAt(most - in_use.begin() - 1, replay, in_use);

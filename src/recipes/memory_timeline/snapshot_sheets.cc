@@ -33,9 +33,10 @@ SheetColumns<ItemOfDevice<Value>> SiteColumns() {
   using Item = ItemOfDevice<Value>;
   return {
       TextColumn<&Item::value, &Value::holder, &Holder::op>(
-          "function", 30, "The innermost Python function; a name in brackets is not a function."),
+          "function", 30,
+          "The operator, or the innermost Python function; a name in brackets is neither."),
       TextColumn<&Item::value, &Value::holder, &Holder::within>(
-          "within", 30, "The function of the program around it."),
+          "within", 30, "The function of the program around it, or the node of the backward pass."),
       TextColumn<&Item::value, &Value::holder, &Holder::site>("callSite", 24,
                                                               "The line of the program.")};
 }

@@ -3,9 +3,12 @@
 #include "lanes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "mpa/base/stable_sort.h"
 
 namespace mpa::recipes::serving_requests {
 namespace {
@@ -18,18 +21,40 @@ Intervals CoveredBy(const std::vector<const Span*>& spans) {
   return Union(std::move(intervals));
 }
 
-// The ranks of a model run the same batch at the same time: the process with most spans stands for
-// all, of several the first.
+// True if most of the spans run the same batch as one of `known`, at the same time.
+bool RunTheSame(const std::vector<const Span*>& spans, const std::vector<const Span*>& known) {
+  std::size_t same = 0;
+  for (const Span* span : spans) {
+    const TimeNs middle = span->start + span->dur / 2;
+    const auto after = std::ranges::upper_bound(known, middle, {}, &Span::start);
+    if (after == known.begin()) continue;
+    const Span& other = **std::prev(after);
+    if (other.End() >= middle && other.prefill_requests == span->prefill_requests &&
+        other.decode_requests == span->decode_requests)
+      ++same;
+  }
+  return 2 * same > spans.size();
+}
+
+// The ranks of a model run the same batch at the same time: of these the process with most spans
+// stands for all, of several the first. Processes that run other batches are kept, too.
 std::vector<const Span*> OfOneProcess(const std::vector<const Span*>& spans) {
-  std::map<int, std::size_t> counts;
-  for (const Span* span : spans) ++counts[span->process];
-  if (counts.size() < 2) return spans;
-  const auto most = std::ranges::max_element(
-      counts, [](const auto& a, const auto& b) { return a.second < b.second; });
-  std::vector<const Span*> kept;
-  std::ranges::copy_if(spans, std::back_inserter(kept),
-                       [&](const Span* span) { return span->process == most->first; });
-  return kept;
+  std::map<int, std::vector<const Span*>> by_process;
+  for (const Span* span : spans) by_process[span->process].push_back(span);
+  constexpr std::size_t kMostProcesses = 256;  // of one data parallel rank
+  if (by_process.size() < 2 || by_process.size() > kMostProcesses) return spans;
+  std::vector<const std::vector<const Span*>*> processes, kept;
+  for (const auto& [process, of_process] : by_process) processes.push_back(&of_process);
+  StableSort(processes, [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  for (const auto* process : processes) {
+    const bool is_known =
+        std::ranges::any_of(kept, [&](const auto* known) { return RunTheSame(*process, *known); });
+    if (!is_known) kept.push_back(process);
+  }
+  std::vector<const Span*> all;
+  for (const auto* process : kept) all.insert(all.end(), process->begin(), process->end());
+  StableSort(all, [](const Span* a, const Span* b) { return a->start < b->start; });
+  return all;
 }
 
 // The time of an executed batch behind its last forward pass.

@@ -16,7 +16,7 @@ struct Lane {
   std::size_t instance = 0;
   int dp_rank = -1;
   std::string name{};  ///< of the instance
-  /// Of one process, where several run the same batch. By start.
+  /// Of one process, where several run the same batch at once. By start.
   std::vector<const Span*> schedules{}, steps{}, forwards{}, samples{};
   Intervals active{};  ///< requests were there
   TimeNs active_time = 0, ran = 0;

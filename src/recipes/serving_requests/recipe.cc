@@ -27,7 +27,8 @@ Scene SceneOf(const Parts& parts) {
       busy.insert(busy.end(), part.busy.begin(), part.busy.end());
     }
   }
-  if (scene.servers.empty()) Fail(ErrorKind::kInput, "there are no records of a server's requests");
+  if (scene.servers.empty())
+    Fail(ErrorKind::kInput, "serving_requests: there are no records of a server's requests");
   scene.device_busy = Union(std::move(busy));
   scene.groups = GroupsOf(scene.servers);
   scene.lanes = LanesOf(scene.servers);

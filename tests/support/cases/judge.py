@@ -2,13 +2,14 @@
 """What is wrong with what the program says of a case."""
 
 import json
+import shlex
 import subprocess
 
 CODES = 0, 1, 5  # done, a gate that failed, something is missing in the capture
 
 
 def run(tool, folder, command, *more):
-    words = command.split()
+    words = shlex.split(command)
     if words[0] != "check" and "--json" not in more:
         words += ["-o", "out"]
     done = subprocess.run([tool, *words, *more], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,

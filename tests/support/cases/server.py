@@ -141,6 +141,6 @@ CASES = [
                    place="tokenizer.py")),
     Case("uneven-engines", finding="serve.balance",
          **planted(lambda: engines(Engines()), lambda: engines(EvenEngines()), ranks=[0, 1])),
-    Case("slower-model", command="compare -d ./new -bp ./old --fail_on decode:time_per_token>+3%",
+    Case("slower-model", command="compare -d ./new -bp ./old --fail_on 'decode:time_per_token>+3%'",
          plant=old_and_new(SlowerModel), healthy=old_and_new(Server)),
 ]

@@ -168,7 +168,8 @@ class TextCapture(Capture):
                     start, end = self.now(span)
                     times["Start Timestamp(us)"] = start / 1000
                     times["Elapse Time(ms)"] += (end - start - span.dur) / 1e6
-                    times["Idle Time(ms)"] += (end - start - span.dur) / 1e6
+                    if "Idle Time(ms)" in times:
+                        times["Idle Time(ms)"] += (end - start - span.dur) / 1e6
 
 
 def _rewrite(path, change):

@@ -201,12 +201,27 @@ TEST_F(Sites, LineIsThatOfTheProgramItself) {
   EXPECT_EQ(Of(Stack({{"/me/train.py", "step"}})), (AllocationSite{"step", "", "train.py:7"}));
 }
 
+// The outermost operator that the program called, not those that it calls itself.
+TEST_F(Sites, OperatorsAreKnownByTheirFramesOfCpp) {
+  EXPECT_EQ(Of(Stack({{"??", "torch::CapturedTraceback::gather(bool)"},
+                      {"??", "at::_ops::empty_strided::call(long)"},
+                      {"x.cpp", "at::_ops::zeros_like::call(at::Tensor const&)"},
+                      {"/me/optimizers.py", "step"},
+                      {"??", "at::_ops::other::call()"}})),
+            (AllocationSite{"aten::zeros_like", "step", "optimizers.py:7"}));
+  EXPECT_EQ(Of(Stack({{"??", "at::_ops::bmm::call(at::Tensor const&)"},
+                      {"??", "torch::autograd::generated::BmmBackward0::apply(std::vector)"},
+                      {"??", "torch::autograd::Engine::thread_main()"}})),
+            (AllocationSite{"aten::bmm", "BmmBackward0", ""}));
+}
+
 TEST_F(Sites, WithoutTheProgramItIsThatOfPython) {
   EXPECT_EQ(Of(Stack({{"/build/Allocator.cpp", "malloc"},
                       {"/x/site-packages/torch/nn/linear.py", "forward"}})),
             (AllocationSite{"forward", "", "linear.py:7"}));
-  EXPECT_EQ(Of(Stack({{"/build/Allocator.cpp", "malloc"}})),
-            (AllocationSite{"malloc", "", "Allocator.cpp:7"}));
+  EXPECT_EQ(
+      Of(Stack({{"/build/Traceback.cpp", "torch::unwind::unwind()"}, {"??", "Pool::grow()"}})),
+      (AllocationSite{"Pool::grow()", "", ""}));
   EXPECT_EQ(Of(-1), AllocationSite());
 }
 

@@ -31,7 +31,7 @@ Lines Shown(const RankTrace& trace) {
   return lines;
 }
 
-RankTrace ReadDb(const std::string& sql) {
+RankTrace CountersOfDb(const std::string& sql) {
   const test::TempDir dir;
   const std::string all =
       std::string(test::kStrings) + test::kTasks +
@@ -50,7 +50,7 @@ std::string Process(int number, std::string_view name) {
       (3 << 10) + (number << 5), name);
 }
 
-RankTrace ReadEvents(const std::string& events) {
+RankTrace CountersOfEvents(const std::string& events) {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kTraceView,
                         dir.Write("trace_view.json", "[" + events + R"({"ph":"M","pid":1}])"),
@@ -67,7 +67,7 @@ constexpr const char* kHbm =
     " type INTEGER);";
 
 TEST(HardwareCounters, RatesAreOfTheTimeSinceTheSampleBefore) {
-  const RankTrace trace = ReadDb(std::string(kHbm) + R"(
+  const RankTrace trace = CountersOfDb(std::string(kHbm) + R"(
       INSERT INTO HBM VALUES (0, 30, 300, 10, 1), (0, 10, 100, 10, 1), (0, 10, 5, 2, 2),
           (0, 60, 7, 2, 2);)");
   EXPECT_EQ(Shown(trace), (Lines{"HBM/2/write [B/s] 10+0=5", "HBM/2/write [B/s] 10+50=7",
@@ -77,7 +77,7 @@ TEST(HardwareCounters, RatesAreOfTheTimeSinceTheSampleBefore) {
 }
 
 TEST(HardwareCounters, LevelsHoldUntilTheNextSample) {
-  const RankTrace trace = ReadDb(R"(
+  const RankTrace trace = CountersOfDb(R"(
       CREATE TABLE NPU_MEM (type INTEGER, ddr NUMERIC, hbm NUMERIC, timestampNs INTEGER,
           deviceId INTEGER);
       INSERT INTO NPU_MEM VALUES (3, 0, 1024, 10, 0), (3, NULL, 2048, 30, 0),
@@ -90,7 +90,7 @@ TEST(HardwareCounters, LevelsHoldUntilTheNextSample) {
 
 // 800 Mbit/s are 100 MB/s, as captures count: 100 x 2^20 bytes.
 TEST(HardwareCounters, PortsHaveTheLimitThatTheDriverTells) {
-  const RankTrace trace = ReadDb(R"(
+  const RankTrace trace = CountersOfDb(R"(
       CREATE TABLE ROCE (deviceId INTEGER, timestampNs INTEGER, bandwidth INTEGER,
           rxPacketRate NUMERIC, rxByteRate NUMERIC, rxPackets INTEGER, rxBytes INTEGER,
           rxErrors INTEGER, rxDropped INTEGER, txPacketRate NUMERIC, txByteRate NUMERIC,
@@ -113,7 +113,7 @@ TEST(HardwareCounters, PortsHaveTheLimitThatTheDriverTells) {
 }
 
 TEST(HardwareCounters, SamplesOfOtherDevicesAreLeftOut) {
-  const RankTrace trace = ReadDb(std::string(kHbm) + R"(
+  const RankTrace trace = CountersOfDb(std::string(kHbm) + R"(
       CREATE TABLE RANK_DEVICE_MAP (rankId INTEGER, deviceId INTEGER);
       INSERT INTO RANK_DEVICE_MAP VALUES (0, 1);
       INSERT INTO HBM VALUES (0, 10, 1, 0, 1), (1, 20, 2, 0, 1);)");
@@ -121,7 +121,7 @@ TEST(HardwareCounters, SamplesOfOtherDevicesAreLeftOut) {
 }
 
 TEST(HardwareCounters, BrokenSamplesAreCounted) {
-  const RankTrace trace = ReadDb(std::string(kHbm) + R"(
+  const RankTrace trace = CountersOfDb(std::string(kHbm) + R"(
       INSERT INTO HBM VALUES (0, 10, -1, 0, 1), (0, NULL, 1, 0, 1), (0, 20, 'x', 0, 1),
           (0, 30, 1e300, 0, 1), (0, 9223372036854775807, 1, 0, 1), (0, 40, 1, 0, 7),
           (0, 50, NULL, 0, 1), (0, 60, 6, 0, 1);)");
@@ -132,7 +132,7 @@ TEST(HardwareCounters, BrokenSamplesAreCounted) {
 }
 
 TEST(HardwareCounters, ATableWithoutAColumnIsLeftOutAndSaidSo) {
-  const RankTrace trace = ReadDb(
+  const RankTrace trace = CountersOfDb(
       "CREATE TABLE DDR (deviceId INTEGER, timestampNs INTEGER, read NUMERIC);"
       "INSERT INTO DDR VALUES (0, 1, 2);");
   EXPECT_TRUE(trace.counters.Empty());
@@ -141,7 +141,7 @@ TEST(HardwareCounters, ATableWithoutAColumnIsLeftOutAndSaidSo) {
 
 // The same numbers as a database has them and as a trace has them.
 TEST(HardwareCounters, TracesAndDatabasesGiveTheSameCounters) {
-  const RankTrace db = ReadDb(std::string(kHbm) + R"(
+  const RankTrace db = CountersOfDb(std::string(kHbm) + R"(
       CREATE TABLE LLC (deviceId INTEGER, llcId INTEGER, timestampNs INTEGER, hitRate REAL,
           throughput INTEGER, mode INTEGER);
       CREATE TABLE NPU_MEM (type INTEGER, ddr NUMERIC, hbm NUMERIC, timestampNs INTEGER,
@@ -172,7 +172,7 @@ TEST(HardwareCounters, TracesAndDatabasesGiveTheSameCounters) {
       INSERT INTO HCCS VALUES (0, 1000, 1048576, 2097152);
       INSERT INTO CPU_USAGE VALUES (1000, 11, 12.5);
       INSERT INTO HOST_MEM_USAGE VALUES (1000, 40);)");
-  const RankTrace text = ReadEvents(
+  const RankTrace text = CountersOfEvents(
       Process(1, "HBM") + Process(2, "LLC") + Process(3, "NPU MEM") + Process(4, "QoS") +
       Process(5, "SIO") + Process(6, "PCIe") + Process(7, "Acc PMU") +
       Process(8, "Stars Soc Info") + Process(9, "HCCS") + Process(10, "CPU Usage") +
@@ -213,12 +213,12 @@ TEST(HardwareCounters, EventsOfOtherDevicesAndBrokenOnesDoNotCount) {
       R"-({"ph":"M","name":"process_name","pid":3105,"tid":0,"args":{"name":"HBM"}},)-"
       R"-({"ph":"C","name":"HBM 0/Read","pid":3105,"tid":0,"ts":"1","args":{"Read(MB/s)":9}},)-"
       R"-({"ph":"X","name":"a","pid":3072,"tid":1,"ts":"1","dur":1,"args":{"Task Type":"x"}},)-";
-  const RankTrace trace = ReadEvents(hardware + Process(1, "HBM") + other +
-                                     Event(1, "HBM 0/Read", "1", R"-("Read(MB/s)":1)-") +
-                                     Event(1, "HBM 0/Read", "2", R"-("Read(MB/s)":"x")-") +
-                                     Event(1, "HBM 0/Read", "", R"-("Read(MB/s)":1)-") +
-                                     Event(1, "HBM 0/Read", "3", R"-("Read(MB/s)":-1)-") +
-                                     Event(1, "HBM 0", "3", R"-("Read(MB/s)":1)-"));
+  const RankTrace trace = CountersOfEvents(hardware + Process(1, "HBM") + other +
+                                           Event(1, "HBM 0/Read", "1", R"-("Read(MB/s)":1)-") +
+                                           Event(1, "HBM 0/Read", "2", R"-("Read(MB/s)":"x")-") +
+                                           Event(1, "HBM 0/Read", "", R"-("Read(MB/s)":1)-") +
+                                           Event(1, "HBM 0/Read", "3", R"-("Read(MB/s)":-1)-") +
+                                           Event(1, "HBM 0", "3", R"-("Read(MB/s)":1)-"));
   EXPECT_EQ(Shown(trace), Lines{"HBM/0/read [B/s] 1000+0=1048576"});
   EXPECT_FALSE(trace.issues.Empty());
 }

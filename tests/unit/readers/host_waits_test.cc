@@ -14,12 +14,12 @@ using Names = std::vector<std::string>;
 using Numbers = std::vector<std::int64_t>;
 using Times = std::vector<TimeNs>;
 
-RankTrace Read(FileKind kind, std::string_view content) {
+RankTrace ReadWaits(FileKind kind, std::string_view content) {
   const test::TempDir dir;
   return test::ReadFile(kind, dir.Write("file", content));
 }
 
-std::string OnlyIssue(const RankTrace& trace) {
+std::string TheOnlyIssue(const RankTrace& trace) {
   const std::vector<std::string> lines = trace.issues.Lines();
   return lines.size() == 1 ? lines[0] : std::to_string(lines.size()) + " issues";
 }
@@ -27,10 +27,10 @@ std::string OnlyIssue(const RankTrace& trace) {
 constexpr std::string_view kHeader = "Pid,Tid,Function,StartTime(ns),Duration(ns)\n";
 
 TEST(SystemCallsCsv, ReadsCallsWithTheirThreads) {
-  const RankTrace trace =
-      Read(FileKind::kSystemCalls, std::string(kHeader) +
-                                       "70,71,ioctl,1725398319218640000,512040720\n"
-                                       "70,70,pthread_cond_wait,1725398310787080000,3088062410\n");
+  const RankTrace trace = ReadWaits(FileKind::kSystemCalls,
+                                    std::string(kHeader) +
+                                        "70,71,ioctl,1725398319218640000,512040720\n"
+                                        "70,70,pthread_cond_wait,1725398310787080000,3088062410\n");
   EXPECT_EQ(test::ColumnTexts(trace, trace.system_calls.name),
             (Names{"ioctl", "pthread_cond_wait"}));
   EXPECT_EQ(trace.system_calls.start, (Times{1725398319218640000, 1725398310787080000}));
@@ -41,21 +41,23 @@ TEST(SystemCallsCsv, ReadsCallsWithTheirThreads) {
 }
 
 TEST(SystemCallsCsv, RowsThatSayNothingAreCounted) {
-  const RankTrace trace = Read(FileKind::kSystemCalls, std::string(kHeader) +
-                                                           "70,71,read,1725398319218640000,5\n"
-                                                           "70,x,read,1725398319218640000,5\n"
-                                                           "70,71,,1725398319218640000,5\n"
-                                                           "70,71,read,1725398319218640000,-5\n"
-                                                           "70,71,read,99999999999999999999,5\n"
-                                                           "70,71,read,9223372036854775807,5\n");
+  const RankTrace trace =
+      ReadWaits(FileKind::kSystemCalls, std::string(kHeader) +
+                                            "70,71,read,1725398319218640000,5\n"
+                                            "70,x,read,1725398319218640000,5\n"
+                                            "70,71,,1725398319218640000,5\n"
+                                            "70,71,read,1725398319218640000,-5\n"
+                                            "70,71,read,99999999999999999999,5\n"
+                                            "70,71,read,9223372036854775807,5\n");
   EXPECT_EQ(trace.system_calls.Size(), 1u);
-  EXPECT_HAS_TEXT(OnlyIssue(trace), "its name, thread or time is invalid, 5 times");
+  EXPECT_HAS_TEXT(TheOnlyIssue(trace), "its name, thread or time is invalid, 5 times");
 }
 
 TEST(SystemCallsCsv, NeedsItsColumns) {
-  EXPECT_HAS_TEXT(
-      test::ErrorOf([] { Read(FileKind::kSystemCalls, "Pid,Tid,Function\n7,7,read\n"); }).what(),
-      "StartTime(ns)");
+  EXPECT_HAS_TEXT(test::ErrorOf([] {
+                    ReadWaits(FileKind::kSystemCalls, "Pid,Tid,Function\n7,7,read\n");
+                  }).what(),
+                  "StartTime(ns)");
 }
 
 TEST(OsrtApi, IsReadFromDatabases) {
@@ -78,7 +80,7 @@ TEST(OsrtApi, IsReadFromDatabases) {
 
 // The process is 7: those of the viewer carry its number 10 bits further up.
 TEST(OsRuntimeApi, IsReadFromTraces) {
-  const RankTrace trace = Read(FileKind::kTraceView, R"([
+  const RankTrace trace = ReadWaits(FileKind::kTraceView, R"([
 {"ph":"M","name":"process_name","pid":7200,"tid":0,"args":{"name":"OS Runtime API"}},
 {"ph":"M","name":"process_name","pid":7587,"tid":0,"args":{"name":"Ascend Hardware"}},
 {"ph":"X","cat":"cpu_op","name":"aten::add","pid":7,"tid":70,"ts":"1700000000000000.123","dur":1},
@@ -99,7 +101,7 @@ constexpr std::string_view kLog = R"([
 {"name":"drop_gil","ph":"X","ts":"1700000000000006.000","dur":0.1,"pid":7,"tid":70}])";
 
 TEST(LockTrace, AThreadHoldsTheLockUntilItGivesItBack) {
-  const RankTrace trace = Read(FileKind::kLockTrace, kLog);
+  const RankTrace trace = ReadWaits(FileKind::kLockTrace, kLog);
   const LockUses& uses = trace.lock_uses;
   ASSERT_EQ(uses.Size(), 3u);
   EXPECT_EQ(uses.thread, (Numbers{70, 70, 71}));
@@ -112,7 +114,7 @@ TEST(LockTrace, AThreadHoldsTheLockUntilItGivesItBack) {
 }
 
 TEST(LockTrace, WhatGilTracerMakesOfItIsTheSame) {
-  const RankTrace trace = Read(FileKind::kLockTrace, R"([
+  const RankTrace trace = ReadWaits(FileKind::kLockTrace, R"([
 {"name":"take_gil","ph":"X","ts":"1700000000000001.000","dur":3.0,"pid":7,"tid":70},
 {"name":"hold_gil","ph":"X","ts":"1700000000000004","dur":2.0,"pid":7,"tid":70},
 {"name":"drop_gil","ph":"X","ts":"1700000000000006.000","dur":0.1,"pid":7,"tid":70},
@@ -124,7 +126,7 @@ TEST(LockTrace, WhatGilTracerMakesOfItIsTheSame) {
 }
 
 TEST(LockTrace, EventsThatSayNothingAreCounted) {
-  const RankTrace trace = Read(FileKind::kLockTrace, R"([
+  const RankTrace trace = ReadWaits(FileKind::kLockTrace, R"([
 {"name":"take_gil","ph":"X","ts":"x","dur":3.0,"pid":7,"tid":70},
 {"name":"take_gil","ph":"X","ts":1,"dur":-3,"pid":7,"tid":70},
 {"name":"take_gil","ph":"X","ts":1,"dur":3,"pid":7,"tid":"main"},

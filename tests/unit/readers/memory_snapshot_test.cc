@@ -48,7 +48,7 @@ Json OneSegment() {
                  {Block(4096, 512, "active_allocated", 500), Block(4608, 512, "inactive")});
 }
 
-RankTrace Read(const Json& value) {
+RankTrace ReadSnapshot(const Json& value) {
   const TempDir dir;
   return test::ReadFile(FileKind::kMemorySnapshot, dir.Write("s.pkl", test::Pickled(value)));
 }
@@ -68,7 +68,7 @@ TEST(MemorySnapshot, HasSegmentsBlocksAndActions) {
   Json action = Action("alloc", 4096, 500);
   action["time_us"] = 17;
   action["frames"] = {Frame("/t/nn.py", 3, "forward"), Frame("/me/train.py", 12, "step")};
-  const RankTrace trace = Read(Whole({OneSegment()}, {Json::array(), {action}}));
+  const RankTrace trace = ReadSnapshot(Whole({OneSegment()}, {Json::array(), {action}}));
   EXPECT_TRUE(trace.issues.Empty());
   ASSERT_EQ(trace.memory_segments.Size(), 1u);
   const auto segment = trace.memory_segments.At(0);
@@ -104,7 +104,7 @@ TEST(MemorySnapshot, CallsAreSharedByStacks) {
     return action;
   };
   const Json main = Frame("a.py", 1, "main"), f = Frame("a.py", 2, "f"), g = Frame("a.py", 3, "g");
-  const RankTrace trace = Read(Whole(
+  const RankTrace trace = ReadSnapshot(Whole(
       {OneSegment()},
       {{with({f, main}), with({g, main}), with({f, main}), with({main}), with(Json::array())}}));
   EXPECT_EQ(trace.memory_calls.Size(), 3u);
@@ -123,7 +123,7 @@ TEST(MemorySnapshot, OldVersionsHaveHistoriesAndNoAddressesOfBlocks) {
               {{{"size", 512}, {"state", "active_allocated"}, {"history", history}},
                {{"size", 512}, {"state", "inactive"}}});
   for (const Json& value : {Whole({segment}, {Json::array()}), Json::array({segment})}) {
-    const RankTrace trace = Read(value);
+    const RankTrace trace = ReadSnapshot(value);
     EXPECT_TRUE(trace.issues.Empty());
     ASSERT_EQ(trace.memory_blocks.Size(), 2u);
     EXPECT_EQ(trace.memory_blocks.address[0], 4096);
@@ -136,17 +136,17 @@ TEST(MemorySnapshot, OldVersionsHaveHistoriesAndNoAddressesOfBlocks) {
 
 TEST(MemorySnapshot, FailuresSayWhatTheDeviceHadFree) {
   const Json oom = {{"action", "oom"}, {"device_free", 333}, {"size", 999}, {"stream", 0}};
-  const RankTrace trace = Read(Whole({OneSegment()}, {{oom}}));
+  const RankTrace trace = ReadSnapshot(Whole({OneSegment()}, {{oom}}));
   EXPECT_EQ(trace.memory_actions.At(0).action, MemoryAction::kOutOfMemory);
   EXPECT_EQ(trace.memory_actions.At(0).address, 333);
 }
 
 // torch_npu lists the scratch memory of operators as if it had been allocated at that moment.
 TEST(MemorySnapshot, WorkspaceIsNoAction) {
-  const RankTrace trace =
-      Read(Whole({OneSegment(), Segment(8192, 2048, {Block(8192, 2048, "inactive", 10)})},
-                 {{Action("workspace_snapshot", 8192, 2048), Action("segment_alloc", 8192, 2048),
-                   Action("alloc", 8192, 2048), Action("alloc", 4096, 500)}}));
+  const RankTrace trace = ReadSnapshot(
+      Whole({OneSegment(), Segment(8192, 2048, {Block(8192, 2048, "inactive", 10)})},
+            {{Action("workspace_snapshot", 8192, 2048), Action("segment_alloc", 8192, 2048),
+              Action("alloc", 8192, 2048), Action("alloc", 4096, 500)}}));
   EXPECT_TRUE(trace.issues.Empty());
   ASSERT_EQ(trace.memory_actions.Size(), 1u);
   EXPECT_EQ(trace.memory_actions.address[0], 4096);
@@ -159,7 +159,7 @@ TEST(MemorySnapshot, KeepsTheSettingsOfTheAllocator) {
   value["allocator_settings"] = {{"PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:32"},
                                  {"max_split_size", 32 << 20}};
   value["external_annotations"] = {{{"name", "step"}, {"stage", "START"}}};
-  const RankTrace trace = Read(value);
+  const RankTrace trace = ReadSnapshot(value);
   EXPECT_EQ(trace.strings.View(trace.memory_snapshots.settings[0]), "max_split_size_mb:32");
   EXPECT_EQ(trace.memory_snapshots.max_split[0], 32 << 20);
   EXPECT_EQ(trace.strings.View(trace.memory_snapshots.file[0]), "s.pkl");
@@ -168,7 +168,7 @@ TEST(MemorySnapshot, KeepsTheSettingsOfTheAllocator) {
 TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
   Json no_size = Action("alloc", 4096, 1);
   no_size.erase("size");
-  const RankTrace trace = Read(Whole(
+  const RankTrace trace = ReadSnapshot(Whole(
       {OneSegment()},
       {{no_size, Action("wash", 4096, 1), Action("alloc", -5, 1), Action("alloc", 4096, 2)}}));
   EXPECT_EQ(trace.memory_actions.Size(), 1u);
@@ -179,12 +179,47 @@ TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
                 " s.pkl)"}));
 }
 
+TEST(MemorySnapshot, BlocksThatCannotBeReadLeaveAHole) {
+  const Json strange = {{"size", 512}, {"state", "molten"}};
+  const RankTrace trace = ReadSnapshot(Whole(
+      {Segment(4096, 1024, {strange, Block(4608, 512, "inactive")}), Segment(8192, 512, {strange})},
+      Json::array()));
+  EXPECT_EQ(trace.memory_blocks.Size(), 1u);
+  EXPECT_EQ(trace.memory_segments.Size(), 2u);
+  EXPECT_TRUE(trace.issues.Contains("block of memory left out, without a size or a state"));
+  EXPECT_TRUE(trace.issues.Breaks(Promise::kTablesAgree));
+}
+
 TEST(MemorySnapshot, SaysWhereTablesDoNotAgree) {
   Json hole = Segment(4096, 2048, {Block(4096, 512, "inactive")});
-  EXPECT_TRUE(Read(Whole({hole}, Json::array())).issues.Breaks(Promise::kTablesAgree));
+  EXPECT_TRUE(ReadSnapshot(Whole({hole}, Json::array())).issues.Breaks(Promise::kTablesAgree));
   Json other = OneSegment();
   other["allocated_size"] = 1;
-  EXPECT_TRUE(Read(Whole({other}, Json::array())).issues.Breaks(Promise::kTablesAgree));
+  EXPECT_TRUE(ReadSnapshot(Whole({other}, Json::array())).issues.Breaks(Promise::kTablesAgree));
+}
+
+// Of several files the others stay.
+TEST(MemorySnapshot, LeavesNoRowsOfAFileThatBreaksOff) {
+  Json action = Action("alloc", 4096, 500);
+  action["frames"] = {Frame("a.py", 3, "f")};
+  const std::string whole = test::Pickled(Whole({OneSegment()}, {{action, action}}));
+  const TempDir dir;
+  RankTrace trace;
+  test::ReadInto(trace, FileKind::kMemorySnapshot, dir.Write("whole.pkl", whole));
+  ErrorOf([&] {
+    test::ReadInto(trace, FileKind::kMemorySnapshot,
+                   dir.Write("cut.pkl", whole.substr(0, whole.size() - 1)));
+  });
+  EXPECT_EQ(trace.memory_snapshots.Size(), 1u);
+  EXPECT_EQ(trace.memory_calls.Size(), 1u);
+  EXPECT_EQ(trace.memory_segments.Size(), 1u);
+  EXPECT_EQ(trace.memory_blocks.Size(), 2u);
+  EXPECT_EQ(trace.memory_actions.Size(), 2u);
+  test::ReadInto(trace, FileKind::kMemorySnapshot, dir.Write("again.pkl", whole));
+  EXPECT_EQ(trace.memory_actions.snapshot[3], 1);
+  // Calls are those of each file.
+  EXPECT_EQ(trace.memory_actions.stack, (std::vector<std::int32_t>{0, 0, 1, 1}));
+  EXPECT_EQ(trace.memory_blocks.segment[3], 1);
 }
 
 TEST(MemorySnapshot, RefusesOtherPickles) {
@@ -193,6 +228,7 @@ TEST(MemorySnapshot, RefusesOtherPickles) {
       " torch_npu wrote";
   EXPECT_EQ(ErrorOfValue(7), other);
   EXPECT_EQ(ErrorOfValue({{"model", {1, 2}}}), other);
+  EXPECT_EQ(ErrorOfValue({{"segments", 1}}), other);
   EXPECT_EQ(ErrorOfValue(Json::array({1, 2})), other);
   EXPECT_EQ(ErrorOfValue(Json::array({Whole({OneSegment()}, Json::array())})), other);
 }

@@ -37,8 +37,8 @@ LineOutcome OutcomeOf(std::string_view text) {
 TEST(SchedulerLine, SwitchesOfAllFormsAreAlike) {
   for (
       const std::string_view text :
-      {"  my thread-1-77   [003] d..2. 15501.395489: sched_switch: prev_comm=my thread-1 "
-       "prev_pid=77"
+      {"  my thread-1-77   [003] d..2. 15501.395489: sched_switch: prev_comm=my thread-1"
+       " prev_pid=77"
        " prev_prio=120 prev_state=R+ ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
        "  my thread-1-77   ( 70) [003] d..2 15501.395489: sched_switch: prev_comm=my thread-1"
        " prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=CSD 4 next_pid=4711 next_prio=120",
@@ -116,7 +116,7 @@ TEST(SchedulerLine, WhatIsNoSuchEventIsPassedOverAndWhatIsBrokenIsToldApart) {
 }
 
 // The main thread 77 and its helper 78 on cores 0 and 1; 99 is of another process.
-constexpr std::string_view kTrace =
+constexpr std::string_view kSwitches =
     "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:4\n"
     "<idle>-0 [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120"
     " prev_state=R ==> next_comm=main next_pid=77 next_prio=120\n"
@@ -139,21 +139,21 @@ constexpr std::string_view kTrace =
     "main-77 [001] d... 1.002000: sched_switch: prev_comm=main prev_pid=77 prev_prio=120"
     " prev_state=X ==> next_comm=swapper/1 next_pid=0 next_prio=120\n";
 
-struct Read {
+struct ReadRank {
   RankTrace trace;
   Issues issues;
   SchedulerEvents events;
 };
 
-Read ReadAll(std::string_view text, const OwnThreads& own, TimeNs offset = 0) {
-  Read read;
+ReadRank ReadWhole(std::string_view text, const OwnThreads& own, TimeNs offset = 0) {
+  ReadRank read;
   read.events = readers::ReadSchedulerEvents(text, "trace.txt", read.issues);
   AddThreadStates(read.events, own, offset, read.trace);
   return read;
 }
 
 TEST(ThreadTimes, StatesAddUpToTheStretchAndNameWhoHadTheCore) {
-  const Read read = ReadAll(kTrace, {{77, 77}, {78, 78}});
+  const ReadRank read = ReadWhole(kSwitches, {{77, 77}, {78, 78}});
   EXPECT_TRUE(read.issues.Empty());
   EXPECT_EQ(read.events.cores, 4);
   const ThreadTimes threads(read.trace);
@@ -190,7 +190,7 @@ TEST(ThreadTimes, StatesAddUpToTheStretchAndNameWhoHadTheCore) {
 }
 
 TEST(ThreadTimes, ASleepingThreadIsHeldUpByWhatHoldsUpTheOneItWaitsFor) {
-  const Read read = ReadAll(kTrace, {{77, 77}, {78, 78}});
+  const ReadRank read = ReadWhole(kSwitches, {{77, 77}, {78, 78}});
   const ThreadTimes threads(read.trace);
   const TimeNs begin = 1'000'000'000;
   // Nothing is known of 78 until it wakes 77.
@@ -201,7 +201,7 @@ TEST(ThreadTimes, ASleepingThreadIsHeldUpByWhatHoldsUpTheOneItWaitsFor) {
 }
 
 TEST(ThreadTimes, BeforeTheFirstEventNothingIsKnown) {
-  const Read read = ReadAll(kTrace, {{77, 77}}, 5 * kMs);
+  const ReadRank read = ReadWhole(kSwitches, {{77, 77}}, 5 * kMs);
   const ThreadTimes threads(read.trace);
   const TimeNs begin = 1'000'000'000;
   const ThreadAccount time = threads.Of(77, {begin, begin + 10 * kMs});
@@ -210,13 +210,13 @@ TEST(ThreadTimes, BeforeTheFirstEventNothingIsKnown) {
 }
 
 TEST(ThreadTimes, WhatIsBeyondLostEventsIsUnknown) {
-  std::string text(kTrace);
+  std::string text(kSwitches);
   const std::string_view wakes = "help-78 [001] d... 1.001000: sched_switch";
   text.insert(text.find(wakes), "CPU:0 [LOST 17 EVENTS]\n");
   text +=
       "x-9 [000] d... 1.003000: sched_switch: prev_comm=x prev_pid=9 prev_prio=120"
       " prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
-  const Read read = ReadAll(text, {{77, 77}});
+  const ReadRank read = ReadWhole(text, {{77, 77}});
   ASSERT_EQ(read.issues.Lines().size(), 1u);
   EXPECT_NE(read.issues.Lines()[0].find("17 events"), std::string::npos);
   const ThreadTimes threads(read.trace);
@@ -227,10 +227,21 @@ TEST(ThreadTimes, WhatIsBeyondLostEventsIsUnknown) {
   EXPECT_EQ(time.Of(ThreadDoing::kWoken), 50 * kUs);
 }
 
+TEST(ThreadTimes, OnACoreThatWasNotRecordedAThreadMayRun) {
+  std::string text(kSwitches);
+  const std::string_view moves = "dest_cpu=1\n";
+  text.replace(text.find(moves), moves.size(), "dest_cpu=3\n");
+  const ReadRank read = ReadWhole(text, {{77, 77}});
+  const TimeNs begin = 1'000'000'000;
+  const ThreadAccount time = ThreadTimes(read.trace).Of(77, {begin, begin + 2 * kMs});
+  EXPECT_EQ(time.Of(ThreadDoing::kWoken), 50 * kUs);
+  EXPECT_EQ(time.Of(ThreadDoing::kUnknown), 50 * kUs);
+}
+
 TEST(ThreadTimes, OfAFullBufferTheBeginOfEachCoreIsUnknown) {
-  std::string text(kTrace);
+  std::string text(kSwitches);
   text.replace(text.find("9/9"), 3, "9/90");
-  const Read read = ReadAll(text, {{77, 77}});
+  const ReadRank read = ReadWhole(text, {{77, 77}});
   ASSERT_EQ(read.issues.Lines().size(), 1u);
   EXPECT_NE(read.issues.Lines()[0].find("81 of its events"), std::string::npos);
   // Core 1 has its first event at 900 us: until then 77 may have been there when it did not run.
@@ -241,11 +252,11 @@ TEST(ThreadTimes, OfAFullBufferTheBeginOfEachCoreIsUnknown) {
 }
 
 TEST(SchedulerEvents, BrokenLinesAreCountedAndACutFileIsNamed) {
-  std::string text(kTrace);
+  std::string text(kSwitches);
   text +=
       "main-77 [001] d... 1.003: sched_switch: prev_comm=main\nmain-77 [001] d... 1.0030:"
       " sched_switch: prev_c";
-  const Read read = ReadAll(text, {});
+  const ReadRank read = ReadWhole(text, {});
   ASSERT_EQ(read.issues.Lines().size(), 2u);
   EXPECT_TRUE(read.issues.Breaks(Promise::kFileIsWhole));
 }
@@ -266,8 +277,8 @@ TEST(SchedulerEvents, PerfSaysTheWayToTheEpochAndTheNodes) {
 
 TEST(ThreadTimes, MovesToAnotherNodeAreCounted) {
   std::string text = "# node0 cpu list : 0\n# node1 cpu list : 1\n";
-  text += kTrace.substr(kTrace.find("<idle>"));
-  const Read read = ReadAll(text, {{77, 77}});
+  text += kSwitches.substr(kSwitches.find("<idle>"));
+  const ReadRank read = ReadWhole(text, {{77, 77}});
   const TimeNs begin = 1'000'000'000;
   EXPECT_EQ(ThreadTimes(read.trace).Of(77, {begin, begin + 2 * kMs}).far_moves, 1);
 }

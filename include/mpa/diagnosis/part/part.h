@@ -181,6 +181,9 @@ struct ThreadWait {
 /// What the scheduler of the operating system says of the threads that issue work.
 struct SchedulerFacts {
   bool recorded = false;
+  /// How often they gave their core away and had it taken, went on at another core, and of these at
+  /// one of another NUMA node; `far_moves` is -1 where nodes are not known.
+  std::int64_t given = 0, taken = 0, moves = 0, far_moves = -1;
   std::vector<ThreadWait> waits;  ///< in order of their edges
 };
 

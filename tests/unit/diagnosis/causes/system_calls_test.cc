@@ -56,12 +56,16 @@ TEST(SystemCallCauses, BesideABusyDeviceNothingIsSaid) {
   for (const TimeCategory category :
        {TimeCategory::kSystemCall, TimeCategory::kLock, TimeCategory::kGil}) {
     RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
-      const std::uint32_t before = step.Last();
-      step.Kernel("MatMulV3", 50 * kMs);
-      const std::uint32_t kernel = step.Last();
-      step.Host(category, 30 * kMs);
-      LetWaitFor(before, step.Part().graph.edges.back());
+      step.Host(TimeCategory::kDispatchOp, 10 * kUs);
+      const std::uint32_t asked = step.Last();
       step.Kernel("MatMulV3", 10 * kMs);
+      const std::uint32_t kernel = step.Last();
+      step.Host(category, 10 * kUs);
+      HostShare& share = step.Part().shares.back();
+      share.time += 10 * kMs;
+      GraphEdge& edge = step.Part().graph.edges[share.edge];
+      edge = {edge.node, asked, WaitsFor::kEnd, share.time};
+      step.Kernel("Add", kMs, TimeCategory::kVector);
       step.Part().graph.edges.push_back({step.Last(), kernel, WaitsFor::kEnd, 0});
     });
     part.knows_system_calls = part.knows_locks = true;
