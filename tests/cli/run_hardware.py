@@ -414,7 +414,7 @@ class SharedHardware(OfHardware):
             self.skipTest(f"no captures in {SHARED}")
         for job in ("npu/db_mstx", "npu/text/level1", "npu/db/level0"):
             lines = self.screen(SHARED / job)
-            self.assertRegex(" ".join(lines[:2]), r"^HBM read and write of rank \d reaches .* GB/s.* while\s+allreduce\s+runs")
+            self.assertRegex(" ".join(lines[:2]), r"^HBM read and write on rank \d reaches .* GB/s.* while\s+allreduce\s+runs")
             self.assertLessEqual(max(map(len, lines)), 80, lines)
             self.assertLessEqual(len(lines), 30)
 
