@@ -71,6 +71,13 @@ CompareOutcome Compare(const CompareRequest& request) {
     return std::ranges::any_of(inputs, [&](const RankInput* input) { return input->kind == kind; });
   };
   const bool of_servers = is_any(CaptureKind::kServer);
+  for (const RankInput* input : inputs) {
+    if (!of_servers || input->kind == CaptureKind::kServer) continue;
+    Fail(ErrorKind::kInput,
+         "{}: a profile of a device, which cannot be compared with records of a server's requests;"
+         " give those of another server, or see '-m serving_requests'",
+         input->path.string());
+  }
   const bool alone = of_servers || is_any(CaptureKind::kSnapshot);
   std::vector<Comparison> comparisons = request.comparisons;
   if (alone) {

@@ -110,8 +110,8 @@ ServerDatabase::ServerDatabase(const std::filesystem::path& path)
     : opened_(std::make_unique<Opened>(path)) {}
 ServerDatabase::~ServerDatabase() = default;
 
-std::unique_ptr<ServerRows> ServerDatabase::Rows(
-    std::string_view table, std::initializer_list<std::string_view> columns) const {
+std::unique_ptr<ServerRows> ServerDatabase::Rows(std::string_view table,
+                                                 std::span<const std::string_view> columns) const {
   const io::Database& database = opened_->database;
   if (!database.HasTable(table)) return nullptr;
   std::vector<std::string> found;

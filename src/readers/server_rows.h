@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +54,7 @@ class ServerDatabase {
 
   /// The rows of a table with those of the columns that it has; null: there is no such table.
   std::unique_ptr<ServerRows> Rows(std::string_view table,
-                                   std::initializer_list<std::string_view> columns) const;
+                                   std::span<const std::string_view> columns) const;
 
  private:
   struct Opened;

@@ -66,68 +66,69 @@ TimeNs ZoneOfFiles(const fs::path& directory) {
   return 0;
 }
 
-std::unique_ptr<ServerRows> Open(const ServerDatabase& database, std::string_view table) {
-  return database.Rows(table, {"http_rid",
-                               "rid",
-                               "start_time",
-                               "start_datetime",
-                               "recv_token_size",
-                               "reply_token_size",
-                               "execution_time",
-                               "queue_wait_time",
-                               "first_token_latency",
-                               "cache_hit_rate",
-                               "name",
-                               "res_list",
-                               "during_time",
-                               "batch_type",
-                               "prof_id",
-                               "batch_size",
-                               "prefill_batch_size",
-                               "decode_batch_size",
-                               "prefill_scheduled_tokens",
-                               "decode_scheduled_tokens",
-                               "total_blocks",
-                               "free_blocks",
-                               "device_kvcache_left",
-                               "blocks_allocated",
-                               "blocks_freed",
-                               "kvcache_usage_rate",
-                               "accepted_ratio",
-                               "dp_rank",
-                               "forward_iter",
-                               "hostname",
-                               "timestamp",
-                               "QueueSize=",
-                               "status",
-                               "WAITING",
-                               "RUNNING",
-                               "SWAPPED",
-                               "time",
-                               "address",
-                               "node_type",
-                               "add_count",
-                               "end_count",
-                               "running_count",
-                               "http_req_time",
-                               "send_request_time",
-                               "send_request_succ_time",
-                               "prefill_res_time",
-                               "request_end_time",
-                               "rank",
-                               "batch_seq_len",
-                               "seq_len"});
-}
+// Those of a table that count. Some releases keep the unit in some names.
+constexpr std::string_view kColumns[] = {"http_rid",
+                                         "rid",
+                                         "start_time",
+                                         "start_time(ms)",
+                                         "start_datetime",
+                                         "recv_token_size",
+                                         "reply_token_size",
+                                         "execution_time",
+                                         "queue_wait_time",
+                                         "first_token_latency",
+                                         "cache_hit_rate",
+                                         "name",
+                                         "res_list",
+                                         "during_time",
+                                         "during_time(ms)",
+                                         "batch_type",
+                                         "prof_id",
+                                         "batch_size",
+                                         "prefill_batch_size",
+                                         "decode_batch_size",
+                                         "prefill_scheduled_tokens",
+                                         "decode_scheduled_tokens",
+                                         "total_blocks",
+                                         "free_blocks",
+                                         "device_kvcache_left",
+                                         "blocks_allocated",
+                                         "blocks_freed",
+                                         "kvcache_usage_rate",
+                                         "accepted_ratio",
+                                         "dp_rank",
+                                         "forward_iter",
+                                         "hostname",
+                                         "timestamp",
+                                         "QueueSize=",
+                                         "status",
+                                         "WAITING",
+                                         "RUNNING",
+                                         "SWAPPED",
+                                         "time",
+                                         "address",
+                                         "node_type",
+                                         "add_count",
+                                         "end_count",
+                                         "running_count",
+                                         "http_req_time",
+                                         "send_request_time",
+                                         "send_request_succ_time",
+                                         "prefill_res_time",
+                                         "request_end_time",
+                                         "rank",
+                                         "batch_seq_len",
+                                         "seq_len"};
 
 void ReadDatabase(const fs::path& path, ServerRecords records) {
   const ServerDatabase database(path);
   for (const std::string_view name : kWithBoth) {
-    const auto rows = Open(database, name);
+    const auto rows = database.Rows(name, kColumns);
     if (rows != nullptr && records.zone == 0) records.zone = ZoneOf(*rows);
   }
   bool any = false;
   for (const NamedTable& table : kTables) {
-    const auto rows = Open(database, table.name);
+    const auto rows = database.Rows(table.name, kColumns);
     if (rows == nullptr) continue;
     table.read(*rows, records);
     any = true;

@@ -27,6 +27,7 @@ COLUMNS_OF = {"boxes": 5, "heat": 1}
 EVERY_SHEET = [[], ["--disable_module"], ["--enable_kernel_compare", "--use_kernel_type"]]
 TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
 SERVERS = {"base": "serving_base.json", "comparison": "serving_new.json"}
+REQUESTS = {"base": "server_requests", "comparison": "server_requests"}
 # More of what a recipe can tell, by options.
 MORE_OF = {name: ["--peak_tflops", "100"] for name in ("module_statistic", "operator_mfu")}
 # No capture of testdata has what these show; the captures that golden.recipes reads beside the project have.
@@ -196,7 +197,8 @@ class Columns(Documents):
     # What the meaning of a column says of its unit, where the column of units is empty.
     UNIT = re.compile(r"\bin (ns|us|ms|bytes|percent|GB/s|MHz)\b")
     # Columns whose meaning does not say it.
-    COUNTED = {"slow_affect_count": "collectives", "input_shapes_summary": "tokens", "tokens_diff": "tokens"}
+    COUNTED = {"slow_affect_count": "collectives", "input_shapes_summary": "tokens", "tokens_diff": "tokens",
+               "prompt_tokens": "tokens", "reply_tokens": "tokens", "waiting": "requests", "running": "requests"}
     SHARES = {"ratio_of_unmasked_communication"}
 
     def charts_of(self, section):
@@ -226,7 +228,8 @@ class Columns(Documents):
         """Name -> the text of each sheet, in order. One stands for those that ranks have, each their own."""
         sections = [*(section for more in EVERY_SHEET
                       for section in self.described(lambda *options, more=more: self.compare(*more, *options, **TWINS))),
-                    *self.described(lambda *options: self.compare(*options, **SERVERS)), *self.described(self.gate)]
+                    *self.described(lambda *options: self.compare(*options, **SERVERS)),
+                    *self.described(lambda *options: self.compare(*options, **REQUESTS)), *self.described(self.gate)]
         for name in recipes_of(self.TOOL):
             of_recipe = self.described(lambda *options, name=name: self.recipe(name, *options))
             self.assertEqual(not of_recipe, name in WITHOUT_SHEETS, f"{name}: tests/support/recipe_runs.py says what it runs on")

@@ -166,27 +166,28 @@ struct MomentRow {
 
 SheetColumns<MomentRow> MomentColumns() {
   using Item = MomentRow;
-  return {TextColumn<&Item::instance>("instance", 20, kOfInstance),
-          CountColumn<&Item::moment, &Moment::number>("part", 8,
-                                                      "Part of the whole time, counted from 0."),
-          CountColumn<&Item::moment, &Moment::begin>("startNs", 14,
-                                                     "Its start since the first record, in ns."),
-          CountColumn<&Item::moment, &Moment::length>("durationNs", 14, "Its length, in ns."),
-          CountColumn<&Item::moment, &Moment::arrivals>("arrivals", 10, "Requests that came."),
-          CountColumn<&Item::moment, &Moment::waiting, kIfKnown>("waiting", 10,
-                                                                 "Most requests that waited."),
-          CountColumn<&Item::moment, &Moment::running, kIfKnown>("running", 10,
-                                                                 "Most requests that ran."),
-          CountColumn<&Item::moment, &Moment::swapped, kIfKnown>(
-              "swapped", 10, "Most requests that were swapped out."),
-          NumberColumn<&Item::moment, &Moment::batch_requests, kIfKnown>(
-              "meanRequests", Format::kDecimals2, 14, "Requests in a batch."),
-          ComputedColumn<Item>("leastFreePercent", Format::kDecimals2,
-                               "Fewest blocks of the KV cache that were free, in percent of all.",
-                               [](const Item& item) -> Cell {
-                                 if (item.moment.free_share < 0) return Cell();
-                                 return 100 * item.moment.free_share;
-                               })};
+  return {
+      TextColumn<&Item::instance>("instance", 20, kOfInstance),
+      CountColumn<&Item::moment, &Moment::number>("part", 8,
+                                                  "Part of the whole time, counted from 0."),
+      CountColumn<&Item::moment, &Moment::begin>(
+          "startNs", 14, "Start of the part since the first record, in ns."),
+      CountColumn<&Item::moment, &Moment::length>("durationNs", 14, "Length of the part, in ns."),
+      CountColumn<&Item::moment, &Moment::arrivals>("arrivals", 10, "Requests that came."),
+      CountColumn<&Item::moment, &Moment::waiting, kIfKnown>("waiting", 10,
+                                                             "Most requests that waited."),
+      CountColumn<&Item::moment, &Moment::running, kIfKnown>("running", 10,
+                                                             "Most requests that ran."),
+      CountColumn<&Item::moment, &Moment::swapped, kIfKnown>(
+          "swapped", 10, "Most requests that were swapped out."),
+      NumberColumn<&Item::moment, &Moment::batch_requests, kIfKnown>(
+          "meanRequests", Format::kDecimals2, 14, "Requests in a batch."),
+      ComputedColumn<Item>("leastFreePercent", Format::kDecimals2,
+                           "Fewest blocks of the KV cache that were free, in percent of all.",
+                           [](const Item& item) -> Cell {
+                             if (item.moment.free_share < 0) return Cell();
+                             return 100 * item.moment.free_share;
+                           })};
 }
 
 struct TransferRow {
