@@ -23,9 +23,9 @@ bool IsArchive(const std::filesystem::path& path) {
   constexpr std::string_view kEndings[] = {".tar", ".tgz", ".gz",  ".zip", ".bz2",
                                            ".xz",  ".zst", ".rar", ".7z"};
   const std::string name = ToLower(path.filename().string());
-  return !name.ends_with(".json.gz") && std::ranges::any_of(kEndings, [&](std::string_view ending) {
-    return name.ends_with(ending);
-  });
+  const auto ends_with = [&](std::string_view ending) { return name.ends_with(ending); };
+  constexpr std::string_view kRead[] = {".json.gz", ".pkl.gz", ".pickle.gz"};
+  return std::ranges::none_of(kRead, ends_with) && std::ranges::any_of(kEndings, ends_with);
 }
 
 namespace {

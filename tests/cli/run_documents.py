@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 from cli import Cli, DOCS, main
+import snapshots  # noqa: E402
 from formats import check_document
 from recipe_runs import job_for, required_options
 from page_charts import DECLARED, keys_in
@@ -234,6 +235,9 @@ class Columns(Documents):
             of_recipe = self.described(lambda *options, name=name: self.recipe(name, *options))
             self.assertEqual(not of_recipe, name in WITHOUT_SHEETS, f"{name}: tests/support/recipe_runs.py says what it runs on")
             sections += of_recipe
+        snapshot = snapshots.write(self.scratch / "snapshot.pkl", [snapshots.training(leak=snapshots.MB)[0]])
+        sections += self.described(lambda *options: self.run_tool("-m", "memory_timeline", "-d", snapshot, "-o", self.out, *options))
+        sections += self.described(lambda *options: self.compare(*options, base=snapshot, comparison=snapshot))
         found = {}
         for section in sections:
             found.setdefault(re.sub(r"Rank\d+$", "", section.split("\n", 1)[0].removeprefix("### ")), section)

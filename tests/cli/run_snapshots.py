@@ -91,6 +91,17 @@ class Snapshots(SnapshotRuns):
         self.assertEqual(sum(row["bytes"] for row in sheets["SnapshotPeak"]), sheets["SnapshotDevices"][0]["peak_bytes"])
         self.assertEqual({row["call_site"]: row["allocations"] for row in sheets["SnapshotHeld"]}, {"train.py:40": 1, "train.py:5": 1})
 
+    def test_more_sites_than_are_listed(self):
+        """The rest is a row of its own, so that the lists add up."""
+        device = Device()
+        for i in range(70):
+            device.allocate((1 + i) * KB, frames(f"/me/model.py:{100 + i} layer"))
+        sheets = self.sheets(write(self.scratch / "s.pkl", [device]))
+        for name in ("SnapshotPeak", "SnapshotHeld"):
+            self.assertEqual(len(sheets[name]), 51)
+            self.assertEqual(sum(row["bytes"] for row in sheets[name]), 70 * 71 // 2 * KB)
+            self.assertEqual((sheets[name][-1]["function"], sheets[name][-1]["bytes"]), ("(others)", 20 * 21 // 2 * KB))
+
     def test_growth(self):
         """What each step keeps grows; parameters, states and what a history of one step holds do not."""
         lines = self.screen(write(self.scratch / "s.pkl", [training(leak=8 * MB)[0]]))
@@ -159,7 +170,8 @@ class Snapshots(SnapshotRuns):
         (self.scratch / "s.pkl.gz").write_bytes(gzip.compress(path.read_bytes()))
         for name in ("dump.bin", "s.pkl.gz"):
             rows = self.sheets(self.scratch / name)["SnapshotPeak"]
-            self.assertEqual([row | {"snapshot": ""} for row in rows], [row | {"snapshot": ""} for row in expected])
+            self.assertEqual([row | {"snapshot": "", "rank_id": 0} for row in rows],
+                             [row | {"snapshot": "", "rank_id": 0} for row in expected])
 
     def test_directory_of_ranks(self):
         """Each file is a rank by the number in its name."""

@@ -157,6 +157,24 @@ class Waits(Planted):
         self.assertIn("ioctl", done.out)
         self.assertIn("system calls", done.out)
 
+    def test_the_timeline_shows_them(self):
+        """On tracks of their threads, without those of other processes."""
+        capture, (first, second) = self.stalled(400 * MS, 300 * MS)
+        add_table(capture, [self.use("ioctl", *first), self.use("futex", first[0] + MS, first[0] + 2 * MS),
+                            self.use("read", *second, process=4)])
+        add_locks(capture, [self.use("take_gil", *second), self.use("drop_gil", second[1] + 5 * MS, second[1] + 5 * MS)])
+        done = self.run_tool("export", "timeline", "-d", capture, "-o", self.scratch / "t.json")
+        self.assertEqual(done.code, 0, done.err)
+        events = json.loads((self.scratch / "t.json").read_text(encoding="utf-8"))["traceEvents"]
+        tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        shown = [(tracks[e["tid"]], e["name"], round(e["dur"] * 1000)) for e in events
+                 if e.get("cat") in ("system_call", "lock")]
+        self.assertEqual(sorted(shown), sorted([
+            (f"system calls, thread {self.thread}", "ioctl", 400 * MS),
+            (f"system calls, thread {self.thread}", "futex", MS),
+            (f"locks, thread {self.thread}", "wait: GIL", 300 * MS),
+            (f"locks, thread {self.thread}", "hold: GIL", 5 * MS)]))
+
 
 class SharedWaits(Planted):
     """Real captures: two forms, with and without calls of the runtime."""

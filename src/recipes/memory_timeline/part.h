@@ -139,8 +139,7 @@ struct SnapshotMemory {
   TimeNs peak_time = -1;
   std::int64_t most_reserved = 0;
   std::vector<Held> holders{};  ///< of the peak, most bytes first; they add up to it
-  std::vector<Kept> kept{};     ///< in the end, most bytes first
-  std::int64_t kept_sites = 0;
+  std::vector<Kept> kept{};     ///< in the end, most bytes first; they add up to it
   std::vector<Level> points{};
   std::vector<TimeNs> times{};  ///< of the points; -1: not recorded
   std::vector<Band> bands{};

@@ -26,7 +26,10 @@ struct ShownDevice {
 std::string SizeText(std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); }
 
 // "train.py:90", or what is known instead.
-std::string Where(const Holder& holder) { return holder.site.empty() ? holder.op : holder.site; }
+std::string Where(const Holder& holder) {
+  constexpr std::size_t kColumns = 60;
+  return ShortenName(holder.site.empty() ? holder.op : holder.site, kColumns);
+}
 
 bool LiesInPieces(const OutOfMemory& failure) { return failure.free.bytes >= failure.asked; }
 
@@ -74,15 +77,16 @@ std::string VerdictOf(const SnapshotMemory& memory) {
     return Say("{} in use of {} reserved; no history was recorded, so peak and growth are unknown",
                SizeText(held.asked), SizeText(held.reserved));
   }
-  const auto most = std::ranges::find_if(memory.holders, [](const Held& held_at_peak) {
-    return !held_at_peak.holder.op.starts_with('(');
+  // A site that holds little of it says nothing.
+  const std::int64_t peak = memory.peak.Allocated();
+  const auto most = std::ranges::find_if(memory.holders, [&](const Held& one) {
+    return !one.holder.op.starts_with('(') && one.bytes >= peak / 10;
   });
   if (most == memory.holders.end()) {
-    return Say("peak of {} in use; no call site grows over the history",
-               SizeText(memory.peak.Allocated()));
+    return Say("peak of {} in use; no call site grows over the history", SizeText(peak));
   }
   return Say("peak of {} in use, {} of it by {}; no call site grows over the history",
-             SizeText(memory.peak.Allocated()), SizeText(most->bytes), Where(most->holder));
+             SizeText(peak), SizeText(most->bytes), Where(most->holder));
 }
 
 // How bad it is: devices are shown by this, then by their peak.

@@ -48,7 +48,7 @@ Level LevelAt(std::int64_t position, const AllocatorReplay& replay,
 }
 
 std::vector<Kept> KeptOf(const AllocatorReplay& replay, const std::vector<std::int64_t>& in_use,
-                         SiteHolders& holders, std::int64_t& sites) {
+                         SiteHolders& holders) {
   struct Found {
     Kept kept;
     std::vector<std::size_t> lives;
@@ -64,19 +64,24 @@ std::vector<Kept> KeptOf(const AllocatorReplay& replay, const std::vector<std::i
     one.kept.bytes += life.bytes;
     one.lives.push_back(i);
   }
-  sites = static_cast<std::int64_t>(found.size());
   std::vector<std::pair<std::int64_t, Found*>> largest;
   for (auto& [holder, one] : found) {
     one.kept.holder = holder;
     largest.emplace_back(one.kept.bytes, &one);
   }
   StableSort(largest, [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (largest.size() > kMaxHolders) largest.resize(kMaxHolders);
   std::vector<Kept> kept;
+  Kept rest{.holder = {.op = "(others)", .category = Category::kUnknown}};
   for (auto& [bytes, one] : largest) {
-    one->kept.grows = Grows(replay, one->lives, in_use);
-    kept.push_back(std::move(one->kept));
+    if (kept.size() < kMaxHolders) {
+      one->kept.grows = Grows(replay, one->lives, in_use);
+      kept.push_back(std::move(one->kept));
+    } else {
+      rest.count += one->kept.count;
+      rest.bytes += bytes;
+    }
   }
+  if (rest.count > 0) kept.push_back(std::move(rest));
   return kept;
 }
 
@@ -125,7 +130,7 @@ SnapshotMemory MemoryOfDevice(const RankTrace& trace, const AllocatorReplay& rep
   const auto holder_of = [&](const Life& life) { return holders.Of(replay.lives[life.row]); };
   memory.holders = HoldersAt(memory.peak, lives, holder_of);
   memory.bands = BandsOf(memory.peak, memory.holders, memory.points, lives, holder_of);
-  memory.kept = KeptOf(replay, in_use, holders, memory.kept_sites);
+  memory.kept = KeptOf(replay, in_use, holders);
   for (Kept& kept : memory.kept) {
     const TimeNs begin = kept.oldest < 0 ? -1 : time_of(kept.oldest);
     if (begin >= 0 && memory.end >= begin) kept.oldest_age = memory.end - begin;

@@ -61,11 +61,12 @@ SheetColumns<DeviceItem> SummaryColumns() {
        CountColumn<&Item::value, &Memory::peak, &Level::Allocated>(
            "peakBytes", 16, "Most bytes in use, as the program asked for them."),
        CountColumn<&Item::value, &Memory::peak, &Level::time, kIfKnown>(
-           "peakAction", 12, "The action that reached them, from 0; empty: before the history."),
+           "peakAction", 12,
+           "The action that reached the peak, from 0; empty: before the history."),
        CountColumn<&Item::value, &Memory::peak_time, kIfKnown>(
-           "peakNs", 20, "Time of that action, in ns; empty: times were not recorded."),
-       CountColumn<&Item::value, &Memory::peak, &Level::reserved>(
-           "reservedAtPeakBytes", 16, "Bytes that the allocator had reserved then."),
+           "peakNs", 20, "Time of the peak, in ns; empty: times were not recorded."),
+       CountColumn<&Item::value, &Memory::peak, &Level::reserved>("reservedAtPeakBytes", 16,
+                                                                  "Bytes reserved at the peak."),
        CountColumn<&Item::value, &Memory::most_reserved>(
            "mostReservedBytes", 16, "Most bytes that the allocator had reserved."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::asked>(
@@ -74,7 +75,7 @@ SheetColumns<DeviceItem> SummaryColumns() {
            "endBlockBytes", 16, "Bytes of the blocks in use at the end, rounded as they are."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::awaiting_free>(
            "awaitingFreeBytes", 16,
-           "Bytes of these that the program released and another stream still uses."),
+           "Bytes in use that the program released and another stream still uses."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::reserved>("endReservedBytes", 16,
                                                                       "Bytes reserved at the end."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::segments>(
@@ -83,14 +84,14 @@ SheetColumns<DeviceItem> SummaryColumns() {
            "freeBytes", 16,
            "Free bytes at the end within segments for large blocks that are in use."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::free, &FreePieces::pieces>(
-           "freePieces", 10, "Pieces that they lie in."),
+           "freePieces", 10, "Number of free pieces."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::free, &FreePieces::largest>(
            "largestFreeBytes", 16,
-           "Bytes of the largest one; more than that needs new memory of the device."),
+           "Bytes of the largest free piece; a larger allocation needs new memory of the device."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::small_free, &FreePieces::bytes>(
            "smallFreeBytes", 16,
-           "Free bytes that serve no large allocation: of segments for small blocks and of pools of"
-           " graphs."),
+           "Free bytes that serve no large allocation: of segments for small blocks and of pools"
+           " of graphs."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::unsplit>(
            "returnableBytes", 16, "Bytes of segments without a block in use: empty_cache()."),
        CountColumn<&Item::value, &Memory::held, &HeldAtEnd::workspace>(
@@ -121,7 +122,8 @@ SheetColumns<ItemOfDevice<Kept>> HeldColumns() {
   return Joined<Item>(
       DeviceColumns<Kept>(), SiteColumns<Kept>(),
       {CountColumn<&Item::value, &Kept::count>("allocations", 12, "Number of allocations."),
-       CountColumn<&Item::value, &Kept::bytes>("bytes", 16, "Bytes in use at the end."),
+       CountColumn<&Item::value, &Kept::bytes>(
+           "bytes", 16, "Bytes in use at the end; all rows of a device add up to them."),
        {NamedColumn("sharePercent", Format::kDecimals2, 16,
                     "Share of all that is in use at the end, in percent."),
         [](const Item& item) -> Cell {
@@ -129,15 +131,16 @@ SheetColumns<ItemOfDevice<Kept>> HeldColumns() {
         }},
        CountColumn<&Item::value, &Kept::oldest, kIfKnown>(
            "oldestAction", 12,
-           "The action that made the oldest of them; empty: it is from before the history."),
+           "The action that made the oldest allocation; empty: it is from before the history."),
        CountColumn<&Item::value, &Kept::newest, kIfKnown>(
-           "newestAction", 12, "The action that made the newest of them."),
+           "newestAction", 12, "The action that made the newest allocation."),
        CountColumn<&Item::value, &Kept::oldest_age, kIfKnown>(
            "oldestAgeNs", 20,
-           "Age of the oldest of them at the end, in ns; empty: times were not recorded, or it is"
-           " from before the history."),
-       {NamedColumn("grows", Format::kText, 8,
-                    "yes: it took more again and again, while everything else came and went."),
+           "Age of the oldest allocation at the end, in ns; empty: times were not recorded, or it"
+           " is from before the history."),
+       {NamedColumn(
+            "grows", Format::kText, 8,
+            "yes: the site took more again and again, while everything else came and went."),
         [](const Item& item) -> Cell { return std::string(item.value->grows ? "yes" : "no"); }}});
 }
 
@@ -148,15 +151,16 @@ struct Point {
 
 SheetColumns<ItemOfDevice<Point>> HistoryColumns() {
   using Item = ItemOfDevice<Point>;
-  return Joined<Item>(DeviceColumns<Point>(),
-                      {CountColumn<&Item::value, &Point::level, &Level::time, kIfKnown>(
-                           "action", 12, "The action, from 0; empty: before the first one."),
-                       CountColumn<&Item::value, &Point::time, kIfKnown>(
-                           "timeNs", 20, "Its time, in ns; empty: times were not recorded."),
-                       CountColumn<&Item::value, &Point::level, &Level::Allocated>(
-                           "inUseBytes", 16, "Bytes in use after it."),
-                       CountColumn<&Item::value, &Point::level, &Level::reserved>(
-                           "reservedBytes", 16, "Bytes reserved after it.")});
+  return Joined<Item>(
+      DeviceColumns<Point>(),
+      {CountColumn<&Item::value, &Point::level, &Level::time, kIfKnown>(
+           "action", 12, "The action, from 0; empty: before the first one."),
+       CountColumn<&Item::value, &Point::time, kIfKnown>(
+           "timeNs", 20, "Time of the action, in ns; empty: times were not recorded."),
+       CountColumn<&Item::value, &Point::level, &Level::Allocated>(
+           "inUseBytes", 16, "Bytes in use after the action."),
+       CountColumn<&Item::value, &Point::level, &Level::reserved>(
+           "reservedBytes", 16, "Bytes reserved after the action.")});
 }
 
 SheetColumns<ItemOfDevice<Failure>> FailureColumns() {
@@ -169,16 +173,16 @@ SheetColumns<ItemOfDevice<Failure>> FailureColumns() {
            "askedBytes", 16, "Bytes that were asked for."),
        CountColumn<&Item::value, &Failure::memory, &OutOfMemory::device_free>(
            "deviceFreeBytes", 16, "Bytes of the device that nobody had taken."),
-       CountColumn<&Item::value, &Failure::memory, &OutOfMemory::in_use>("inUseBytes", 16,
-                                                                         "Bytes in use then."),
-       CountColumn<&Item::value, &Failure::memory, &OutOfMemory::reserved>("reservedBytes", 16,
-                                                                           "Bytes reserved then."),
+       CountColumn<&Item::value, &Failure::memory, &OutOfMemory::in_use>(
+           "inUseBytes", 16, "Bytes in use when the allocation failed."),
+       CountColumn<&Item::value, &Failure::memory, &OutOfMemory::reserved>(
+           "reservedBytes", 16, "Bytes reserved when the allocation failed."),
        CountColumn<&Item::value, &Failure::memory, &OutOfMemory::free, &FreePieces::bytes>(
            "freeBytes", 16, "Free bytes of segments for large blocks, as the history gives them."),
        CountColumn<&Item::value, &Failure::memory, &OutOfMemory::free, &FreePieces::pieces>(
-           "freePieces", 10, "Pieces that they lie in."),
+           "freePieces", 10, "Number of free pieces."),
        CountColumn<&Item::value, &Failure::memory, &OutOfMemory::free, &FreePieces::largest>(
-           "largestFreeBytes", 16, "Bytes of the largest one.")},
+           "largestFreeBytes", 16, "Bytes of the largest free piece.")},
       SiteColumns<Failure>());
 }
 
