@@ -288,6 +288,7 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
       {kRed, "  cannot run: "}};
   // Analyses of the same verdict stand together: there are many.
   std::vector<bool> said(verdicts.size());
+  for (std::size_t i = 0; i < verdicts.size(); ++i) said[i] = verdicts[i].is_apart;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (said[i]) continue;
     const Verdict& verdict = verdicts[i];

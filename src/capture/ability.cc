@@ -11,8 +11,15 @@
 namespace mpa {
 
 Verdict& Verdict::Refuse(bool lack, std::string reason, std::string setting) {
-  if (lack && !CannotRun()) *this = mpa::CannotRun(std::move(reason), std::move(setting));
+  if (!lack || CannotRun()) return *this;
+  ability = Ability::kCannotRun;
+  lacks = {{std::move(reason), std::move(setting)}};
   return *this;
+}
+
+Verdict& Verdict::LeaveApart(bool lack, std::string reason, std::string setting) {
+  is_apart = lack && !CannotRun();
+  return Refuse(is_apart, std::move(reason), std::move(setting));
 }
 
 Verdict& Verdict::RefuseKineto(const RankFacts& facts, std::string_view what) {

@@ -159,7 +159,7 @@ void RunServerRequests(const CompareInput& input, Report& report) {
 
 Verdict JudgeServerRequests(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kServer) return {};
-  return JudgeReadable(facts).Refuse(
+  return JudgeReadable(facts).LeaveApart(
       true, "a profile of a device has no requests; msServiceProfiler records them",
       "give the directory that ms_service_profiler.parse wrote");
 }

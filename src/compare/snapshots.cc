@@ -128,7 +128,7 @@ void RunSnapshots(const CompareInput& input, Report& report) {
 
 Verdict JudgeSnapshots(const RankFacts& facts) {
   if (facts.snapshots && facts.problem.empty()) return {};
-  return JudgeReadable(facts).Refuse(
+  return JudgeReadable(facts).LeaveApart(
       !facts.snapshots, "no memory snapshot",
       "put the file that torch_npu.npu.memory._dump_snapshot() writes into the capture");
 }

@@ -24,13 +24,17 @@ struct Lack {
 /// What an analysis can do with the capture of one rank.
 struct Verdict {
   Ability ability = Ability::kCanRun;
-  std::vector<Lack> lacks;
+  std::vector<Lack> lacks{};
+  bool is_apart =
+      false;  ///< it is about files of another kind, which nobody misses in this capture
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
   bool CannotRun() const { return ability == Ability::kCannotRun; }
   // The first refusal counts; what follows it is ignored.
   /// The analysis cannot run if `lack` is set.
   Verdict& Refuse(bool lack, std::string reason, std::string setting);
+  /// The same where the analysis is about files of another kind.
+  Verdict& LeaveApart(bool lack, std::string reason, std::string setting);
   /// It cannot run on traces of torch.profiler; `what` follows their name: "have no mstx marks".
   Verdict& RefuseKineto(const RankFacts& facts, std::string_view what);
   /// Refuses captures without the memory of operators.

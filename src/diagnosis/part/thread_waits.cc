@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the scheduler of the operating system says of the threads that issue work.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "mpa/measure/thread_time.h"
 #include "part_facts.h"
@@ -59,8 +58,8 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
           {.edge = stretch.edge,
            .doing = hold.doing,
            .by_own = hold.by_own,
-           .name = names.Of(
-               fmt::format("{} -> {}", by, trace.strings.View(threads.NameOfThread(hold.thread)))),
+           .name = names.Of(std::string(by) + " -> " +
+                            std::string(trace.strings.View(threads.NameOfThread(hold.thread)))),
            .core = hold.core,
            .count = static_cast<std::uint32_t>(hold.count),
            .time = hold.time,

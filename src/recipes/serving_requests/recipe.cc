@@ -46,7 +46,7 @@ void ReduceServer(const Parts& parts, const RecipeArguments&, OutputSelection wa
 
 Verdict JudgeServer(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kServer) return {};
-  return JudgeReadable(facts).Refuse(
+  return JudgeReadable(facts).LeaveApart(
       true, "a profile of a device has no requests; msServiceProfiler records them",
       "give the directory that ms_service_profiler.parse wrote");
 }
