@@ -250,20 +250,6 @@ void ReadAllocations(DbInput& input) {
   input.trace.allocations.Filter([&](std::size_t row) { return !repeated[row]; });
 }
 
-// Calls `read`; if the table lacks a column, only the rows from it are lost.
-template <typename Reading>
-void ReadTables(DbInput& input, const Reading& read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kInput) throw;
-    const std::string& name = input.database.name();
-    std::string_view reason = error.what();
-    if (reason.starts_with(name + ": ")) reason.remove_prefix(name.size() + 2);
-    input.trace.issues.Count(Say("left out, table {}", reason), name);
-  }
-}
-
 void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const io::Database database(file.path);
   DbStrings strings(database, trace.strings, trace.issues);

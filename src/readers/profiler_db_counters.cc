@@ -55,7 +55,7 @@ class CounterTables {
       }
       add(row, *time);
     };
-    ScanTable(input_.database, table, all, read);
+    ReadTables(input_, [&] { ScanTable(input_.database, table, all, read); });
   }
 
   // Without a known device that of the first row is read.

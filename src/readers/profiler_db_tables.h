@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/io/sqlite.h"
 #include "mpa/model/issues.h"
 #include "mpa/model/rank_trace.h"
@@ -199,6 +201,20 @@ void ScanTable(const io::Database& database, std::string_view table, std::string
   if (!database.HasTable(table)) return;
   database.Scan(fmt::format("{}", fmt::join(ColumnsOf(database, table, columns), ", ")),
                 fmt::format("{} NOT INDEXED{}", table, where), visit);
+}
+
+/// Calls `read`; if the table lacks a column, only the rows from it are lost.
+template <typename Reading>
+void ReadTables(DbInput& input, const Reading& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    const std::string& name = input.database.name();
+    std::string_view reason = error.what();
+    if (reason.starts_with(name + ": ")) reason.remove_prefix(name.size() + 2);
+    input.trace.issues.Count(Say("left out, table {}", reason), name);
+  }
 }
 
 /// The text of a column that profilers always fill; NULL is counted as an issue.

@@ -150,7 +150,7 @@ def measures(spans, kind):
     grown = sum(max(0, b - a) for a, b in zip(values, values[1:]))
     most = max(values)
     return {"samples": len(spans), "min": min(values), "mean": mean, "p95": p95, "max": most,
-            "maxNs": next(begin for begin, _, value in spans if value == most), "grown": grown if kind == "total" else None}
+            "max_ns": next(begin for begin, _, value in spans if value == most), "grown": grown if kind == "total" else None}
 
 
 def added(lists):
@@ -302,13 +302,13 @@ class Hardware(OfHardware):
 
     def test_the_screen_begins_with_the_answer(self):
         lines = self.screen(self.db)
-        self.assertRegex(lines[0], r"^HBM read and write reaches 1\.\d+ TB/s, 7\d\.\d % of its peak, while \w+ runs$")
+        self.assertRegex(lines[0], r"^HBM read and write reaches 1\.\d+ TB/s, 7\d\.\d % of its peak$")
         self.assertIn("  rank 0: RoCE port 0 rx errors grew by 4 packets", lines)
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertLessEqual(len(lines), 30)
 
     def test_a_port_near_its_limit_has_the_first_word(self):
-        db = self.database("1_ascend_pt", samples(BEGIN, END, high=0.3))
+        db = self.database("1_ascend_pt", samples(BEGIN, END, high=0.3, port=0.97))
         self.assertRegex(self.screen(db)[0], r"^RoCE port 0 rx reaches 2\d\.\d GB/s, 97\.0 % of its peak")
 
     def test_ranks_that_stand_out(self):
@@ -325,7 +325,7 @@ class Hardware(OfHardware):
         sheets, document = self.sheets(job)
         (row,) = [row for row in sheets["HardwareSpread"] if row["group"] == "HBM" and row["counter"] == "read and write"]
         self.assertEqual((row["ranks"], row["min_rank"], row["outliers"]), (4, 2, "2"))
-        self.assertTrue(any("rank 2" in line["text"] for line in document["story"]["lines"]), document["story"])
+        self.assertIn("rank 2", json.dumps(document["story"]))
 
     def test_hostile_values(self):
         file = next(self.db.rglob("*.db"))
@@ -414,6 +414,7 @@ class SharedHardware(OfHardware):
             self.skipTest(f"no captures in {SHARED}")
         for job in ("npu/db_mstx", "npu/text/level1", "npu/db/level0"):
             lines = self.screen(SHARED / job)
+            self.assertRegex(" ".join(lines[:2]), r"^HBM read and write on rank \d reaches .* GB/s.* while\s+allreduce\s+runs")
             self.assertLessEqual(max(map(len, lines)), 80, lines)
             self.assertLessEqual(len(lines), 30)
 

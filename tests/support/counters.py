@@ -25,9 +25,9 @@ MODULES = {3: "HCCL", 4: "FMK"}
 PORT_MBITS = 200_000
 
 
-def samples(begin, end, count=40, high=0.75):
+def samples(begin, end, count=40, high=0.75, port=0.5):
     """{table: rows as dicts}, from `begin` to `end`. The memory is used most in the third quarter of the time; `high`: how
-    much of 1.6 TB/s then. Values have no pattern that a mean would hide."""
+    much of 1.6 TB/s then; `port`: how much of its bandwidth a port uses at times. Values have no pattern that a mean would hide."""
     step = (end - begin) // count
     tables = {name: [] for name in TABLES if name != "ENUM_MODULE"}
     for i in range(count + 1):
@@ -46,7 +46,7 @@ def samples(begin, end, count=40, high=0.75):
         if i % 4 == 0:
             tables["NPU_MODULE_MEM"] += [{"time": time + 5, "module": 3, "reserved": 404 * MB + 64 * KB},
                                          {"time": time + 5, "module": 4, "reserved": 0}]
-        share = 0.97 if i % 7 == 3 else 0.2
+        share = port if i % 7 == 3 else 0.2
         tables["ROCE"].append({"time": time, "port": 0, "rx_bytes": PORT_MBITS * MB / 8 * share, "rx_packets": 1000.5 + i,
                                "packets": 100_000 + 1000 * i, "errors": i // 10, "dropped": 2 * (i // 20)})
         for cpu in range(3):

@@ -81,9 +81,11 @@ std::optional<Reached> Foremost(const std::vector<Reached>& groups) {
 std::string Sentence(const Reached& reached, bool several) {
   const Counter& counter = *reached.counter;
   const std::string label =
-      several ? Say("{} of {}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
+      several ? Say("{} on {}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
   const std::string value = ValueText(counter.id, counter.max);
-  const bool runs = !counter.ran.empty() && counter.id.unit == kBandwidth;
+  // What runs a little of that time is not what the counter tells of.
+  const bool runs = counter.id.unit == kBandwidth && !counter.ran.empty() &&
+                    2 * counter.ran.front().time >= counter.high;
   if (counter.limit > 0 && counter.id.unit != "%") {
     const std::string share = PercentText(counter.OfLimit());
     return runs ? Say("{} reaches {}, {} of its peak, while {} runs", label, value, share,
