@@ -120,12 +120,31 @@ constexpr std::string_view kColumns[] = {"http_rid",
                                          "batch_seq_len",
                                          "seq_len"};
 
-void ReadDatabase(const fs::path& path, ServerRecords records) {
-  const ServerDatabase database(path);
+TimeNs ZoneOfDatabase(const ServerDatabase& database) {
   for (const std::string_view name : kWithBoth) {
     const auto rows = database.Rows(name, kColumns);
-    if (rows != nullptr && records.zone == 0) records.zone = ZoneOf(*rows);
+    if (rows == nullptr) continue;
+    if (const TimeNs zone = ZoneOf(*rows); zone != 0) return zone;
   }
+  return 0;
+}
+
+// Spans are files, also beside the database.
+TimeNs ZoneOfDirectory(const fs::path& directory) {
+  const fs::path database = directory / "profiler.db";
+  std::error_code ignored;
+  const TimeNs zone = ZoneOfFiles(directory);
+  if (zone != 0 || !fs::is_regular_file(database, ignored)) return zone;
+  try {
+    return ZoneOfDatabase(ServerDatabase(database));
+  } catch (const Error&) {
+    return 0;  // its own reader says what is wrong with it
+  }
+}
+
+void ReadDatabase(const fs::path& path, ServerRecords records) {
+  const ServerDatabase database(path);
+  records.zone = ZoneOfDatabase(database);
   bool any = false;
   for (const NamedTable& table : kTables) {
     const auto rows = database.Rows(table.name, kColumns);
@@ -147,7 +166,7 @@ void ReadServerTable(const CaptureFile& file, const ReadRequest&, RankTrace& tra
     ReadDatabase(path, records);
     return;
   }
-  records.zone = ZoneOfFiles(directory);
+  records.zone = ZoneOfDirectory(directory);
   const auto rows = RowsOfFile(path);
   if (is_span) {
     ReadServerSpans(*rows, records);
