@@ -79,13 +79,13 @@ SheetColumns<ThreadItem> ThreadColumns() {
                                                        "How often it went on at another core."),
       CountColumn<&ThreadItem::row, &ThreadRow::far_moves, kIfKnown>(
           "farMoves", 10,
-          "Of these, at a core of another NUMA node; empty where nodes are not known."),
+          "How often it went on at a core of another NUMA node; empty where nodes are not known."),
       CountColumn<&ThreadItem::row, &ThreadRow::cores>("cores", 10, "Cores on which it ran."),
       TextColumn<&ThreadItem::row, &ThreadRow::by>(
           "by", 20,
           "What held it up longest: a thread or an interrupt; empty where nothing did, or the"
           " core was idle."),
-      NsColumn<&ThreadRow::by_time>("by(ns)", "Time of that, in ns.")};
+      NsColumn<&ThreadRow::by_time>("by(ns)", "Time of what held it up longest, in ns.")};
 }
 
 SheetColumns<InterruptItem> InterruptColumns() {
@@ -98,12 +98,12 @@ SheetColumns<InterruptItem> InterruptColumns() {
           "soft", 8, "1 for work that an interrupt left for later (softirq)."),
       CountColumn<&InterruptItem::row, &InterruptRow::count>("count", 10, "Number of interrupts."),
       CountColumn<&InterruptItem::row, &InterruptRow::time>("time(ns)", 16,
-                                                            "Time of all of them, in ns."),
-      CountColumn<&InterruptItem::row, &InterruptRow::longest>("longest(ns)", 16,
-                                                               "Time of the longest, in ns."),
+                                                            "Time of all these interrupts, in ns."),
+      CountColumn<&InterruptItem::row, &InterruptRow::longest>(
+          "longest(ns)", 16, "Time of the longest interrupt, in ns."),
       CountColumn<&InterruptItem::row, &InterruptRow::of_threads>(
           "ofThreads(ns)", 16,
-          "Of the time, that in which a thread of the rank's process had the core, in ns.")};
+          "Time of those that came while a thread of the rank's process had the core, in ns.")};
 }
 
 const ThreadRow* MostHeld(const RankThreads& part) {
