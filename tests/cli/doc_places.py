@@ -90,7 +90,8 @@ def of(method, *arguments, **settings):
 
 
 SERVERS = {"new": of("trace", "serving_new.json"), "base": of("trace", "serving_base.json"),
-           "captures": of("trace", "serving_base.json")}
+           "captures": of("trace", "serving_base.json"),
+           "output": of("text", "server_requests"), "output_before": of("text", "server_requests")}
 # Place -> what makes it. A page may have places of its own, which count first.
 PLACES = {
     "new_ascend_pt": of("steps", slower=True), "old_ascend_pt": of("steps"),

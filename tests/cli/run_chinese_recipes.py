@@ -25,7 +25,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 BAR = re.compile(r"  # .*|  .*  [#=~+o-]* *[0-9.]+")
 PLACE = re.compile(r"\S+ at \S+:\d+")
 # Of engineers, too.
-KEPT = TERMS | set("mstx range prompt decode prefill ms us python torchair".split())
+KEPT = TERMS | set("mstx range prompt decode prefill ms us python torchair core clock".split())
 
 
 def columns_of(line):

@@ -179,9 +179,10 @@ class Requests(Server):
             self.assertEqual(found[rank]["tokens"], sum(tokens for _, tokens in transfers))
 
     def test_database_and_text_say_the_same(self):
-        for plan in (records.HEALTHY, records.TRANSFERS, records.PLANS["kv_blocks_short"][0]):
-            text = self.write_server(plan, "text/server")
-            database = self.write_server(plan, "database/server", form="db")
+        plans = (records.HEALTHY, records.TRANSFERS, records.PLANS["kv_blocks_short"][0])
+        for number, plan in enumerate(plans):
+            text = self.write_server(plan, f"text{number}/server")
+            database = self.write_server(plan, f"database{number}/server", form="db")
             self.assertTrue((database / "profiler.db").is_file())
             self.assertEqual(self.sheets(text), self.sheets(database))
 

@@ -75,13 +75,15 @@ class Trace:
 
     def problems(self):
         for event in self.events:
-            if event["ph"] not in ("X", "s", "f", "i", "M"):
+            if event["ph"] not in ("X", "s", "f", "i", "M", "C"):
                 yield f"unknown phase: {event}"
             if event["ph"] == "M":
                 continue
             if event["ts"] < 0 or event.get("dur", 0) < 0:
                 yield f"negative: {event}"
-            if (event["pid"], event["tid"]) not in self.names["thread"] or event["pid"] not in self.names["process"]:
+            # A counter is a track of its process by its name.
+            is_named = event["ph"] == "C" or (event["pid"], event["tid"]) in self.names["thread"]
+            if not is_named or event["pid"] not in self.names["process"]:
                 yield f"no name for its track: {event}"
         tracks = self.by_track()
         for track, slices in tracks.items():
