@@ -30,6 +30,7 @@ EXIT_CODES = {
     ("README.md", "--fail_on 'step_time>+3%'"): 1,  # the regression whose screen is shown
     ("docs/from-python.md", "--fail_on"): 1,
     ("docs/serving.md", "decode:time_per_token"): 1,
+    ("docs/serving.md", "ttft_p99"): 4,  # the capture has too few requests to tell
 }
 INSTALLS, BUILDS, ELSEWHERE = "installs packages", "builds or measures for minutes", "needs another machine"
 PACKAGED = "needs the packages; packaging/check_all.sh does the same"

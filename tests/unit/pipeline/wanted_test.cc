@@ -37,9 +37,10 @@ Report ReportOf(const Recipe& recipe, OutputSelection wanted) {
 }
 
 TEST(OutputSelection, RecipesMakeOnlyWhatIsAskedFor) {
-  std::size_t with_sheets = 0, with_lines = 0, with_documents = 0;
+  std::size_t asked = 0, with_sheets = 0, with_lines = 0, with_documents = 0;
   for (const Recipe& recipe : AllRecipes()) {
     if (recipe.of_servers) continue;  // the capture is of a device
+    ++asked;
     SCOPED_TRACE(recipe.name);
     const Report none =
         ReportOf(recipe, {.sheets = false, .documents = false, .screen = Detail::kNone});
@@ -57,8 +58,8 @@ TEST(OutputSelection, RecipesMakeOnlyWhatIsAskedFor) {
     with_documents += !documents.documents.empty();
   }
   // All of them have sheets, whatever the captures lack.
-  EXPECT_GE(with_sheets + 2, AllRecipes().size());
-  EXPECT_GE(with_lines, AllRecipes().size() / 2);
+  EXPECT_GE(with_sheets + 2, asked);
+  EXPECT_GE(with_lines, asked / 2);
   EXPECT_GE(with_documents, 2u);  // `all` and export_summary
 }
 
