@@ -94,8 +94,10 @@ class ChartDrawer {
 
   std::string TextOf(const Row& row, const std::vector<std::size_t>& places) const {
     std::string text;
-    for (const std::size_t place : places)
-      text += (text.empty() ? "" : ", ") + ShownText(sheet_, row, place);
+    for (const std::size_t place : places) {
+      const std::string shown = ShownText(sheet_, row, place);
+      if (!shown.empty()) text.append(text.empty() ? "" : ", ").append(shown);
+    }
     return text;
   }
 

@@ -190,10 +190,6 @@ void AddLines(const Ranks& ranks, Detail detail, Report& report) {
         Say("no counters of the hardware were recorded; collect with sys_io, sys_interconnection or"
             " host_sys of the profiler, or msprof --sys-hardware-mem=on"));
   }
-  std::int64_t silent = 0;
-  for (const auto& [id, part] : ranks) silent = std::max(silent, part.silent);
-  if (any && silent > 0)
-    report.notes.push_back(Say("up to {} counters were 0 all the time and are left out", silent));
   if (detail == Detail::kNone) return;
   ScreenLines& lines = report.lines;
   if (!any) {
@@ -211,6 +207,10 @@ void AddLines(const Ranks& ranks, Detail detail, Report& report) {
   }
   AddWork(groups, lines);
   AddLosses(counters, ranks, lines);
+  std::int64_t silent = 0;
+  for (const auto& [id, part] : ranks) silent = std::max(silent, part.silent);
+  if (silent > 0)
+    lines.emplace_back(Say("  up to {} counters were 0 all the time and are left out", silent));
 }
 
 }  // namespace mpa::recipes::hardware

@@ -284,7 +284,7 @@ SheetColumns<RequestRow> RequestColumns() {
 
 Chart LatencyChart() {
   return {.kind = Chart::Kind::kBars,
-          .title = "time of requests by percentile",
+          .title = "Time of requests by percentile",
           .labels = {"instance", "dpRank", "metric"},
           .values = {{"p50Ns"}, {"p90Ns"}, {"p99Ns"}},
           .measured = Measured::kNs};
@@ -308,7 +308,7 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
   }
   latency.sheet.charts = {LatencyChart()};
   load.sheet.charts = {{.kind = Chart::Kind::kBars,
-                        .title = "tokens by instance and data parallel rank",
+                        .title = "Tokens by instance and data parallel rank",
                         .labels = {"instance", "dpRank"},
                         .values = {{"promptTokens"}, {"replyTokens"}},
                         .measured = Measured::kCount,
@@ -318,7 +318,7 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
   const std::vector<BatchKind> kinds = BatchKindsOf(scene);
   for (const BatchKind& kind : kinds) batches.Add({PlaceOf(*kind.lane), &kind});
   batches.sheet.charts = {{.kind = Chart::Kind::kBars,
-                           .title = "how long batches run",
+                           .title = "How long batches run",
                            .labels = {"instance", "dpRank", "phase"},
                            .values = {{"p50Ns"}, {"p90Ns"}},
                            .measured = Measured::kNs}};
@@ -328,7 +328,7 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
     if (!lane.steps.empty()) times.Add({PlaceOf(lane), &lane});
   }
   times.sheet.charts = {{.kind = Chart::Kind::kStacked,
-                         .title = "what the server did while requests were there",
+                         .title = "What the server did while requests were there",
                          .labels = {"instance", "dpRank"},
                          .values = {{"executionNs", Tint::kCompute},
                                     {"schedulingNs", Tint::kWait},
@@ -340,7 +340,7 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
   for (const Moment& moment : MomentsOf(scene))
     moments.Add({scene.servers[moment.server]->name, moment});
   moments.sheet.charts = {{.kind = Chart::Kind::kBars,
-                           .title = "requests over time",
+                           .title = "Requests over time",
                            .labels = {"instance", "part"},
                            .values = {{"waiting", Tint::kWait}, {"running", Tint::kCompute}},
                            .measured = Measured::kCount,
