@@ -32,11 +32,12 @@ Json Snapshot() {
                            {"address", 1 << 20},
                            {"state", "active_allocated"}},
                           {{"size", 7680}, {"state", "inactive"}}}}};
-  return {{"segments", {segment}},
+  return {{"segments", Json::array({segment})},
           {"device_traces",
-           {{action("segment_map", 1 << 20, 8192), action("alloc", (1 << 20) + 512, 100),
-             action("oom", 77, 9000), action("free_requested", (1 << 20) + 512, 100),
-             action("free_completed", (1 << 20) + 512, 100), action("alloc", 1 << 20, 500)}}},
+           Json::array({Json::array(
+               {action("segment_map", 1 << 20, 8192), action("alloc", (1 << 20) + 512, 100),
+                action("oom", 77, 9000), action("free_requested", (1 << 20) + 512, 100),
+                action("free_completed", (1 << 20) + 512, 100), action("alloc", 1 << 20, 500)})})},
           {"allocator_settings", {{"max_split_size", -1}}}};
 }
 

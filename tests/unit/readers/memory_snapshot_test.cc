@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "support/failures.h"
 #include "support/files.h"
 #include "support/pickling.h"
@@ -15,6 +17,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using test::ErrorOf;
 using test::TempDir;
+
+// A list in braces with one member is a copy of that member to some compilers.
+Json List(std::initializer_list<Json> members) {
+  Json list = Json::array();
+  for (const Json& member : members) list.push_back(member);
+  return list;
+}
 
 Json Frame(const char* file, int line, const char* name) {
   return {{"filename", file}, {"line", line}, {"name", name}};
@@ -68,7 +77,8 @@ TEST(MemorySnapshot, HasSegmentsBlocksAndActions) {
   Json action = Action("alloc", 4096, 500);
   action["time_us"] = 17;
   action["frames"] = {Frame("/t/nn.py", 3, "forward"), Frame("/me/train.py", 12, "step")};
-  const RankTrace trace = ReadSnapshot(Whole({OneSegment()}, {Json::array(), {action}}));
+  const RankTrace trace =
+      ReadSnapshot(Whole(List({OneSegment()}), List({Json::array(), List({action})})));
   EXPECT_TRUE(trace.issues.Empty());
   ASSERT_EQ(trace.memory_segments.Size(), 1u);
   const auto segment = trace.memory_segments.At(0);
@@ -104,9 +114,9 @@ TEST(MemorySnapshot, CallsAreSharedByStacks) {
     return action;
   };
   const Json main = Frame("a.py", 1, "main"), f = Frame("a.py", 2, "f"), g = Frame("a.py", 3, "g");
-  const RankTrace trace = ReadSnapshot(Whole(
-      {OneSegment()},
-      {{with({f, main}), with({g, main}), with({f, main}), with({main}), with(Json::array())}}));
+  const RankTrace trace = ReadSnapshot(
+      Whole(List({OneSegment()}), List({List({with({f, main}), with({g, main}), with({f, main}),
+                                              with(List({main})), with(Json::array())})})));
   EXPECT_EQ(trace.memory_calls.Size(), 3u);
   const auto& stacks = trace.memory_actions.stack;
   EXPECT_EQ(stacks[0], stacks[2]);
@@ -116,13 +126,14 @@ TEST(MemorySnapshot, CallsAreSharedByStacks) {
 }
 
 TEST(MemorySnapshot, OldVersionsHaveHistoriesAndNoAddressesOfBlocks) {
-  const Json history = {{{"addr", 4096}, {"real_size", 300}, {"frames", {Frame("a.py", 9, "f")}}},
-                        {{"addr", 4096}, {"real_size", 77}}};
+  const Json history = {
+      {{"addr", 4096}, {"real_size", 300}, {"frames", List({Frame("a.py", 9, "f")})}},
+      {{"addr", 4096}, {"real_size", 77}}};
   const Json segment =
       Segment(4096, 1024,
               {{{"size", 512}, {"state", "active_allocated"}, {"history", history}},
                {{"size", 512}, {"state", "inactive"}}});
-  for (const Json& value : {Whole({segment}, {Json::array()}), Json::array({segment})}) {
+  for (const Json& value : {Whole(List({segment}), List({Json::array()})), List({segment})}) {
     const RankTrace trace = ReadSnapshot(value);
     EXPECT_TRUE(trace.issues.Empty());
     ASSERT_EQ(trace.memory_blocks.Size(), 2u);
@@ -136,17 +147,17 @@ TEST(MemorySnapshot, OldVersionsHaveHistoriesAndNoAddressesOfBlocks) {
 
 TEST(MemorySnapshot, FailuresSayWhatTheDeviceHadFree) {
   const Json oom = {{"action", "oom"}, {"device_free", 333}, {"size", 999}, {"stream", 0}};
-  const RankTrace trace = ReadSnapshot(Whole({OneSegment()}, {{oom}}));
+  const RankTrace trace = ReadSnapshot(Whole(List({OneSegment()}), List({List({oom})})));
   EXPECT_EQ(trace.memory_actions.At(0).action, MemoryAction::kOutOfMemory);
   EXPECT_EQ(trace.memory_actions.At(0).address, 333);
 }
 
 // torch_npu lists the scratch memory of operators as if it had been allocated at that moment.
 TEST(MemorySnapshot, WorkspaceIsNoAction) {
-  const RankTrace trace = ReadSnapshot(
-      Whole({OneSegment(), Segment(8192, 2048, {Block(8192, 2048, "inactive", 10)})},
-            {{Action("workspace_snapshot", 8192, 2048), Action("segment_alloc", 8192, 2048),
-              Action("alloc", 8192, 2048), Action("alloc", 4096, 500)}}));
+  const RankTrace trace = ReadSnapshot(Whole(
+      {OneSegment(), Segment(8192, 2048, List({Block(8192, 2048, "inactive", 10)}))},
+      List({List({Action("workspace_snapshot", 8192, 2048), Action("segment_alloc", 8192, 2048),
+                  Action("alloc", 8192, 2048), Action("alloc", 4096, 500)})})));
   EXPECT_TRUE(trace.issues.Empty());
   ASSERT_EQ(trace.memory_actions.Size(), 1u);
   EXPECT_EQ(trace.memory_actions.address[0], 4096);
@@ -155,10 +166,10 @@ TEST(MemorySnapshot, WorkspaceIsNoAction) {
 }
 
 TEST(MemorySnapshot, KeepsTheSettingsOfTheAllocator) {
-  Json value = Whole({OneSegment()}, Json::array());
+  Json value = Whole(List({OneSegment()}), Json::array());
   value["allocator_settings"] = {{"PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:32"},
                                  {"max_split_size", 32 << 20}};
-  value["external_annotations"] = {{{"name", "step"}, {"stage", "START"}}};
+  value["external_annotations"] = List({{{"name", "step"}, {"stage", "START"}}});
   const RankTrace trace = ReadSnapshot(value);
   EXPECT_EQ(trace.strings.View(trace.memory_snapshots.settings[0]), "max_split_size_mb:32");
   EXPECT_EQ(trace.memory_snapshots.max_split[0], 32 << 20);
@@ -169,8 +180,8 @@ TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
   Json no_size = Action("alloc", 4096, 1);
   no_size.erase("size");
   const RankTrace trace = ReadSnapshot(Whole(
-      {OneSegment()},
-      {{no_size, Action("wash", 4096, 1), Action("alloc", -5, 1), Action("alloc", 4096, 2)}}));
+      List({OneSegment()}), List({List({no_size, Action("wash", 4096, 1), Action("alloc", -5, 1),
+                                        Action("alloc", 4096, 2)})})));
   EXPECT_EQ(trace.memory_actions.Size(), 1u);
   EXPECT_EQ(trace.issues.Lines(),
             (std::vector<std::string>{
@@ -181,9 +192,10 @@ TEST(MemorySnapshot, CountsRowsThatCannotBeRead) {
 
 TEST(MemorySnapshot, BlocksThatCannotBeReadLeaveAHole) {
   const Json strange = {{"size", 512}, {"state", "molten"}};
-  const RankTrace trace = ReadSnapshot(Whole(
-      {Segment(4096, 1024, {strange, Block(4608, 512, "inactive")}), Segment(8192, 512, {strange})},
-      Json::array()));
+  const RankTrace trace =
+      ReadSnapshot(Whole({Segment(4096, 1024, {strange, Block(4608, 512, "inactive")}),
+                          Segment(8192, 512, List({strange}))},
+                         Json::array()));
   EXPECT_EQ(trace.memory_blocks.Size(), 1u);
   EXPECT_EQ(trace.memory_segments.Size(), 2u);
   EXPECT_TRUE(trace.issues.Contains("block of memory left out, without a size or a state"));
@@ -191,18 +203,21 @@ TEST(MemorySnapshot, BlocksThatCannotBeReadLeaveAHole) {
 }
 
 TEST(MemorySnapshot, SaysWhereTablesDoNotAgree) {
-  Json hole = Segment(4096, 2048, {Block(4096, 512, "inactive")});
-  EXPECT_TRUE(ReadSnapshot(Whole({hole}, Json::array())).issues.Breaks(Promise::kTablesAgree));
+  Json hole = Segment(4096, 2048, List({Block(4096, 512, "inactive")}));
+  EXPECT_TRUE(
+      ReadSnapshot(Whole(List({hole}), Json::array())).issues.Breaks(Promise::kTablesAgree));
   Json other = OneSegment();
   other["allocated_size"] = 1;
-  EXPECT_TRUE(ReadSnapshot(Whole({other}, Json::array())).issues.Breaks(Promise::kTablesAgree));
+  EXPECT_TRUE(
+      ReadSnapshot(Whole(List({other}), Json::array())).issues.Breaks(Promise::kTablesAgree));
 }
 
 // Of several files the others stay.
 TEST(MemorySnapshot, LeavesNoRowsOfAFileThatBreaksOff) {
   Json action = Action("alloc", 4096, 500);
-  action["frames"] = {Frame("a.py", 3, "f")};
-  const std::string whole = test::Pickled(Whole({OneSegment()}, {{action, action}}));
+  action["frames"] = List({Frame("a.py", 3, "f")});
+  const std::string whole =
+      test::Pickled(Whole(List({OneSegment()}), List({List({action, action})})));
   const TempDir dir;
   RankTrace trace;
   test::ReadInto(trace, FileKind::kMemorySnapshot, dir.Write("whole.pkl", whole));
@@ -230,11 +245,11 @@ TEST(MemorySnapshot, RefusesOtherPickles) {
   EXPECT_EQ(ErrorOfValue({{"model", {1, 2}}}), other);
   EXPECT_EQ(ErrorOfValue({{"segments", 1}}), other);
   EXPECT_EQ(ErrorOfValue(Json::array({1, 2})), other);
-  EXPECT_EQ(ErrorOfValue(Json::array({Whole({OneSegment()}, Json::array())})), other);
+  EXPECT_EQ(ErrorOfValue(List({Whole(List({OneSegment()}), Json::array())})), other);
 }
 
 TEST(MemorySnapshot, RefusesRecordsInTheWrongPlace) {
-  const std::string alone = test::Pickled(Whole({Action("alloc", 1, 1)}, Json::array()));
+  const std::string alone = test::Pickled(Whole(List({Action("alloc", 1, 1)}), Json::array()));
   EXPECT_EQ(ErrorOfBytes(alone), fmt::format("a list with other records than in a snapshot,"
                                              " at byte {}",
                                              alone.size() - 2));
@@ -247,10 +262,10 @@ TEST(MemorySnapshot, RefusesRecordsInTheWrongPlace) {
 
 TEST(MemorySnapshot, RefusesSumsThatDoNotFit) {
   const std::int64_t huge = std::int64_t{1} << 61;
-  EXPECT_NE(
-      ErrorOfValue(Whole({OneSegment()}, {{Action("alloc", 0, huge), Action("alloc", 0, huge)}}))
-          .find("more bytes than any device could serve"),
-      std::string::npos);
+  EXPECT_NE(ErrorOfValue(Whole(List({OneSegment()}),
+                               List({List({Action("alloc", 0, huge), Action("alloc", 0, huge)})})))
+                .find("more bytes than any device could serve"),
+            std::string::npos);
 }
 
 // Blocks that a million segments share would be a million times as many rows.
