@@ -17,7 +17,7 @@ namespace {
 
 constexpr Threshold kGrowthSteps{"steps", 4, 2, kMaxCalls, "fewer steps show no growth"},
     kGrowthBytes{"bytes", 1 << 20, 1, kMaxBytes,
-                 "tensors that take less than this more after each step are no leak"},
+                 "tensors that take less than this more after each step are not a leak"},
     kGrowthSteady{"steady", 0.5, 0, 1,
                   "each step adds at least this share of what the median step adds"},
     kPoolShare{"share", 0.02, 0, 1, "the allocators take at least this share more"},

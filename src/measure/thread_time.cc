@@ -16,6 +16,11 @@ bool Waits(ThreadState state) {
 
 }  // namespace
 
+std::int64_t ThreadOfTrack(const RankTrace& trace, std::int32_t track) {
+  const auto row = static_cast<std::size_t>(track);
+  return track >= 0 && row < trace.tracks.Size() ? trace.tracks.tid[row] : -1;
+}
+
 ThreadDoing DoingOf(ThreadState state) {
   switch (state) {
     case ThreadState::kRunning:

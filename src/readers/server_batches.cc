@@ -88,6 +88,9 @@ void Complete(const std::vector<BatchedRequest>& requests, std::string_view type
     (request.is_prefill ? batch.prefill_tokens : batch.decode_tokens) += request.tokens;
 }
 
+constexpr const char *kInvalidBatch = ToTranslate("batch left out, invalid start or duration"),
+                     *kInvalidSpan = ToTranslate("span left out, invalid start or duration");
+
 std::string ProcessOf(const ServerRows& rows, std::optional<std::size_t> host,
                       std::optional<std::size_t> process) {
   if (rows[host].empty()) return std::string(rows[process]);
@@ -98,8 +101,6 @@ std::string ProcessOf(const ServerRows& rows, std::optional<std::size_t> host,
 
 void ReadServerBatches(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
-  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
-  const DurationColumn dur(rows, {"during_time"});
   const auto name = rows.Find({"name"}), list = rows.Find({"res_list"}),
              type = rows.Find({"batch_type"}), process = rows.Find({"prof_id"}),
              size = rows.Find({"batch_size"}), dp_rank = rows.Find({"dp_rank"});
@@ -109,15 +110,9 @@ void ReadServerBatches(ServerRows& rows, const ServerRecords& records) {
   const auto total = rows.Find({"total_blocks"}), free = rows.Find({"free_blocks"});
   const auto accepted = rows.Find({"accepted_ratio"});
   KnownRequests known(records);
-  while (rows.Next(trace.issues)) {
-    const auto at = start.Read(rows);
-    const TimeNs length = dur.Read(rows);
-    if (!at || length < 0) {
-      trace.issues.Count(Say("batch left out, invalid start or duration"), rows.Place());
-      continue;
-    }
-    ServerBatches::Row batch{.start = *at,
-                             .dur = length,
+  ForEachSpan(rows, records, kInvalidBatch, [&](TimeNs start, TimeNs dur) {
+    ServerBatches::Row batch{.start = start,
+                             .dur = dur,
                              .name = trace.strings.Intern(rows[name]),
                              .requests = SmallCountIn(rows[size]),
                              .prefill_requests = SmallCountIn(rows[prefill]),
@@ -139,26 +134,18 @@ void ReadServerBatches(ServerRows& rows, const ServerRecords& records) {
     if (none) batch.prefill_tokens = batch.decode_tokens = -1;
     trace.server_batches.Append(batch);
     for (const BatchedRequest& request : requests) known.Take(request, batch);
-  }
+  });
 }
 
 void ReadServerForwards(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
-  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
-  const DurationColumn dur(rows, {"during_time"});
   const auto name = rows.Find({"name"}), type = rows.Find({"batch_type"}),
              size = rows.Find({"batch_size"}), iteration = rows.Find({"forward_iter"}),
              dp_rank = rows.Find({"dp_rank"}), process = rows.Find({"prof_id"}),
              host = rows.Find({"hostname"});
-  while (rows.Next(trace.issues)) {
-    const auto at = start.Read(rows);
-    const TimeNs length = dur.Read(rows);
-    if (!at || length < 0) {
-      trace.issues.Count(Say("batch left out, invalid start or duration"), rows.Place());
-      continue;
-    }
-    ServerBatches::Row batch{.start = *at,
-                             .dur = length,
+  ForEachSpan(rows, records, kInvalidBatch, [&](TimeNs start, TimeNs dur) {
+    ServerBatches::Row batch{.start = start,
+                             .dur = dur,
                              .name = trace.strings.Intern(rows[name]),
                              .requests = SmallCountIn(rows[size]),
                              .iteration = CountIn(rows[iteration]),
@@ -167,28 +154,20 @@ void ReadServerForwards(ServerRows& rows, const ServerRecords& records) {
                              .instance = records.instance};
     Complete({}, rows[type], batch);
     trace.server_batches.Append(batch);
-  }
+  });
 }
 
 void ReadServerSpans(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
-  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
-  const DurationColumn dur(rows, {"during_time"});
   const auto name = rows.Find({"span_name", "name"}), process = rows.Find({"pid"}),
              host = rows.Find({"hostname"});
-  while (rows.Next(trace.issues)) {
-    const auto at = start.Read(rows);
-    const TimeNs length = dur.Read(rows);
-    if (!at || length < 0) {
-      trace.issues.Count(Say("span left out, invalid start or duration"), rows.Place());
-      continue;
-    }
-    trace.server_batches.Append({.start = *at,
-                                 .dur = length,
+  ForEachSpan(rows, records, kInvalidSpan, [&](TimeNs start, TimeNs dur) {
+    trace.server_batches.Append({.start = start,
+                                 .dur = dur,
                                  .name = trace.strings.Intern(rows[name]),
                                  .process = trace.strings.Intern(ProcessOf(rows, host, process)),
                                  .instance = records.instance});
-  }
+  });
 }
 
 void ReadServerGuesses(ServerRows& rows, const ServerRecords& records) {
@@ -196,8 +175,6 @@ void ReadServerGuesses(ServerRows& rows, const ServerRecords& records) {
   const StringId guess = trace.strings.Intern("specDecoding");
   if (std::ranges::find(trace.server_batches.name, guess) != trace.server_batches.name.end())
     return;
-  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
-  const DurationColumn dur(rows, {"during_time"});
   const auto guessed = rows.Find({"spec_tokens"}), accepted = rows.Find({"accepted_tokens"}),
              process = rows.Find({"prof_id"});
   // A row is of a request in a step.
@@ -207,20 +184,18 @@ void ReadServerGuesses(ServerRows& rows, const ServerRecords& records) {
     std::int64_t guessed = 0, accepted = 0;
   };
   std::map<std::pair<TimeNs, std::string>, Step> steps;
-  while (rows.Next(trace.issues)) {
-    const auto at = start.Read(rows);
-    const TimeNs length = dur.Read(rows);
+  ForEachSpan(rows, records, kInvalidSpan, [&](TimeNs start, TimeNs dur) {
     const std::int64_t tokens = CountIn(rows[guessed]), kept = CountIn(rows[accepted]);
-    if (!at || length < 0 || tokens < 0 || kept < 0) {
-      trace.issues.Count(Say("span left out, invalid start or duration"), rows.Place());
-      continue;
+    if (tokens < 0 || kept < 0) {
+      trace.issues.Count(kInvalidSpan, rows.Place());
+      return;
     }
-    Step& step = steps[{*at, std::string(rows[process])}];
-    step.dur = std::max(step.dur, length);
+    Step& step = steps[{start, std::string(rows[process])}];
+    step.dur = std::max(step.dur, dur);
     ++step.requests;
     step.guessed += tokens;
     step.accepted += kept;
-  }
+  });
   for (const auto& [key, step] : steps) {
     ServerBatches::Row batch{.start = key.first,
                              .dur = step.dur,

@@ -35,13 +35,12 @@ void ReadServerRequests(ServerRows& rows, const ServerRecords& records) {
   const auto dp_rank = rows.Find({"dp_rank"});
   while (rows.Next(trace.issues)) {
     if (rows[id].empty()) {
-      trace.issues.Count(Say("request left out, it has no id"), rows.Place());
+      trace.issues.Count("request left out, it has no id", rows.Place());
       continue;
     }
     const TimeNs end_to_end = dur.Read(rows), first_token = first.Read(rows);
     if (end_to_end >= 0 && first_token > end_to_end) {
-      trace.issues.Count(Say("request left out, its first token is later than its end"),
-                         rows.Place());
+      trace.issues.Count("request left out, its first token is later than its end", rows.Place());
       continue;
     }
     trace.server_requests.Append({.id = trace.strings.Intern(IdOf(rows, id)),
@@ -71,7 +70,7 @@ void ReadServerHandovers(ServerRows& rows, const ServerRecords& records) {
                    end = column("request_end_time");
   while (rows.Next(trace.issues)) {
     if (rows[id].empty()) {
-      trace.issues.Count(Say("request left out, it has no id"), rows.Place());
+      trace.issues.Count("request left out, it has no id", rows.Place());
       continue;
     }
     const StringId request = trace.strings.Intern(IdOf(rows, id));
@@ -101,7 +100,7 @@ void ReadServerCache(ServerRows& rows, const ServerRecords& records) {
   while (rows.Next(trace.issues)) {
     const auto at = time.Read(rows);
     if (!at) {
-      trace.issues.Count(Say("state of the cache left out, invalid time"), rows.Place());
+      trace.issues.Count("state of the cache left out, invalid time", rows.Place());
       continue;
     }
     ServerCache::Row row{.time = *at,
@@ -137,7 +136,7 @@ void ReadServerStatus(ServerRows& rows, const ServerRecords& records) {
   while (rows.Next(trace.issues)) {
     const auto at = time.Read(rows);
     if (!at) {
-      trace.issues.Count(Say("state of requests left out, invalid time"), rows.Place());
+      trace.issues.Count("state of requests left out, invalid time", rows.Place());
       continue;
     }
     ServerLoad::Row row{.time = *at,
@@ -165,7 +164,7 @@ void ReadServerNodes(ServerRows& rows, const ServerRecords& records) {
   while (rows.Next(trace.issues)) {
     const auto at = time.Read(rows);
     if (!at) {
-      trace.issues.Count(Say("state of requests left out, invalid time"), rows.Place());
+      trace.issues.Count("state of requests left out, invalid time", rows.Place());
       continue;
     }
     trace.server_load.Append({.time = *at,
@@ -180,24 +179,17 @@ void ReadServerNodes(ServerRows& rows, const ServerRecords& records) {
 
 void ReadServerTransfers(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
-  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
-  const DurationColumn dur(rows, {"during_time"});
   const auto id = rows.Find({"rid"}), tokens = rows.Find({"seq_len", "batch_seq_len"}),
              rank = rows.Find({"rank"});
-  while (rows.Next(trace.issues)) {
-    const auto at = start.Read(rows);
-    const TimeNs length = dur.Read(rows);
-    if (!at || length < 0) {
-      trace.issues.Count(Say("transfer left out, invalid start or duration"), rows.Place());
-      continue;
-    }
-    trace.server_transfers.Append({.start = *at,
-                                   .dur = length,
+  constexpr const char* kInvalid = ToTranslate("transfer left out, invalid start or duration");
+  ForEachSpan(rows, records, kInvalid, [&](TimeNs start, TimeNs dur) {
+    trace.server_transfers.Append({.start = start,
+                                   .dur = dur,
                                    .id = trace.strings.Intern(IdOf(rows, id)),
                                    .tokens = CountIn(rows[tokens]),
                                    .rank = SmallCountIn(rows[rank]),
                                    .instance = records.instance});
-  }
+  });
 }
 
 }  // namespace mpa::readers

@@ -14,6 +14,23 @@ struct ServerRecords {
   StringId instance{};
 };
 
+/// Calls take(start, duration) for each row of a table of spans. Those without one of the two are
+/// counted as `left_out`.
+template <typename Take>
+void ForEachSpan(ServerRows& rows, const ServerRecords& records, const char* left_out, Take take) {
+  const TimeColumn start(rows, {"start_time"}, {"start_datetime"}, records.zone);
+  const DurationColumn dur(rows, {"during_time"});
+  while (rows.Next(records.trace.issues)) {
+    const auto at = start.Read(rows);
+    const TimeNs length = dur.Read(rows);
+    if (at && length >= 0) {
+      take(*at, length);
+    } else {
+      records.trace.issues.Count(left_out, rows.Place());
+    }
+  }
+}
+
 void ReadServerRequests(ServerRows& rows, const ServerRecords& records);
 /// What servers that prefill told those that decode: adds to the requests.
 void ReadServerHandovers(ServerRows& rows, const ServerRecords& records);

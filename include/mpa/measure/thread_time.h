@@ -67,6 +67,9 @@ struct HoldUp {
   TimeNs time = 0, longest = 0, start = 0;  ///< `start` of the longest piece
 };
 
+/// The number of the thread of a track; -1: there is none.
+std::int64_t ThreadOfTrack(const RankTrace& trace, std::int32_t track);
+
 /// The threads of a rank's process over time. Refers to the rank, which must outlive it.
 class ThreadTimes {
  public:

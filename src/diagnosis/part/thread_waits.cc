@@ -10,11 +10,6 @@
 namespace mpa {
 namespace {
 
-std::int64_t ThreadOf(const RankTrace& trace, std::int32_t track) {
-  const auto row = static_cast<std::size_t>(track);
-  return track >= 0 && row < trace.tracks.Size() ? trace.tracks.tid[row] : -1;
-}
-
 // Of the threads of the stretches, from the first stretch to the last.
 void CountSwitches(const RankTrace& trace, const ThreadTimes& threads,
                    const std::vector<HostStretch>& stretches, SchedulerFacts& facts) {
@@ -24,7 +19,7 @@ void CountSwitches(const RankTrace& trace, const ThreadTimes& threads,
   for (const HostStretch& stretch : stretches) {
     all.begin = std::min(all.begin, stretch.begin);
     all.end = std::max(all.end, stretch.end);
-    launching.insert(ThreadOf(trace, stretch.track));
+    launching.insert(ThreadOfTrack(trace, stretch.track));
   }
   for (const std::int64_t thread : launching) {
     const ThreadAccount account = threads.Of(thread, all);
@@ -47,9 +42,9 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
   CountSwitches(trace, threads, stretches, part.scheduler);
   for (const HostStretch& stretch : stretches) {
     if (stretch.end <= stretch.begin) continue;
-    const std::int64_t thread = ThreadOf(trace, stretch.track);
-    for (const HoldUp& hold :
-         threads.HoldUps(thread, ThreadOf(trace, stretch.before), {stretch.begin, stretch.end})) {
+    const std::int64_t thread = ThreadOfTrack(trace, stretch.track);
+    for (const HoldUp& hold : threads.HoldUps(thread, ThreadOfTrack(trace, stretch.before),
+                                              {stretch.begin, stretch.end})) {
       // A core without a thread is slow to wake up; another machine's name for it is the same.
       const std::string_view by = hold.by == StringId::kEmpty
                                       ? (hold.by_thread == 0 ? "<idle>" : "?")

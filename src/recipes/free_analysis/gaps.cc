@@ -62,19 +62,14 @@ class Neighbours {
       const auto row = static_cast<std::size_t>(dispatch.call);
       const TimeNs begin = trace_.host_calls.start[row];
       side.call = Interval{begin, begin + trace_.host_calls.dur[row]};
-      side.call_thread = ThreadOf(trace_.host_calls.track[row]);
+      side.call_thread = ThreadOfTrack(trace_, trace_.host_calls.track[row]);
     }
     if (dispatch.op >= 0) {
       const auto row = static_cast<std::size_t>(dispatch.op);
       side.op_end = trace_.host_ops.start[row] + trace_.host_ops.dur[row];
-      side.op_thread = ThreadOf(trace_.host_ops.track[row]);
+      side.op_thread = ThreadOfTrack(trace_, trace_.host_ops.track[row]);
     }
     return side;
-  }
-
-  std::int64_t ThreadOf(std::int32_t track) const {
-    const auto row = static_cast<std::size_t>(track);
-    return track >= 0 && row < trace_.tracks.Size() ? trace_.tracks.tid[row] : -1;
   }
 
   const RankTrace& trace_;

@@ -77,7 +77,8 @@ SheetColumns<ItemOf<Counter>> CounterColumns() {
            "maxNs", 20, "When the greatest value began to hold for the first time, in ns."),
        CountColumn<&Item::counter, &Counter::max_step, kIfKnown>(
            "maxStep", 10, "The step at that time; empty: none."),
-       {NamedColumn("grown", kValue, 14, "How much a total grew; empty: it is none."),
+       {NamedColumn("grown", kValue, 14,
+                    "How much a total grew; empty: the counter is not a total."),
         [](const Item& item) -> Cell {
           return item.counter->id.kind == CounterKind::kTotal ? Cell(item.counter->grown) : Cell();
         }},
@@ -105,7 +106,8 @@ SheetColumns<ItemOf<InStep>> StepColumns() {
        NumberColumn<&Item::value, &InStep::mean>(
            "mean", kValue, 18, "Mean in the time of the step on the device, weighted by time."),
        NumberColumn<&Item::value, &InStep::max>("max", kValue, 18, "Greatest value in that time."),
-       {NamedColumn("grown", kValue, 14, "How much a total grew in the step; empty: it is none."),
+       {NamedColumn("grown", kValue, 14,
+                    "How much a total grew in the step; empty: the counter is not a total."),
         [](const Item& item) -> Cell {
           return item.counter->id.kind == CounterKind::kTotal ? Cell(item.value->grown) : Cell();
         }}});
