@@ -27,7 +27,11 @@ chmod 400 "$state/munge/key"
 munged --force --foreground --key-file="$state/munge/key" --socket="$state/socket" --pid-file="$state/munge/pid" \
   --log-file="$state/munge/log" --seed-file="$state/munge/seed" > "$state/munge/out" 2>&1 &
 pids=$!
-base=$((20000 + $$ % 20000))
+# Five ports that nobody has: below those that the kernel gives to connections (from 32768), and not in use.
+base=$((20000 + $$ % 2500 * 5))
+while for port in 0 1 2 3 4; do printf ':%04X .* 0A \n' $((base + port)); done | grep -q -f - /proc/net/tcp; do
+  base=$((20000 + (base - 20000 + 5) % 12500))
+done
 host=$(hostname -s)
 cat > "$state/slurm.conf" <<END
 ClusterName=loopback
