@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "agent.h"
 #include "cluster_output.h"
 #include "command.h"
 #include "gate_options.h"
@@ -88,13 +89,11 @@ void WriteBaseline(const gate::Baseline& baseline, const std::string& file) {
   LogNotice("the baseline is in {}", file);
 }
 
-constexpr const char* kNotWritten = "nothing was written, because its data would be partial";
-
 gate::Baseline AsBaseline(const SideOfGate& side) {
   return {UtcTimeStamp(), MPA_VERSION, side.runs, std::nullopt};
 }
 
-int LearnNoise(const SideOfGate& side, const std::string& file, const Agent& agent) {
+int LearnNoise(const SideOfGate& side, const std::string& file, Agent& agent) {
   constexpr std::size_t kMinRuns = 3;
   if (side.runs.size() < kMinRuns) {
     if (side.runs.size() == 1) {
@@ -104,23 +103,19 @@ int LearnNoise(const SideOfGate& side, const std::string& file, const Agent& age
     Fail(ErrorKind::kUsage, "--learn_noise: {} runs are too few; give {} of one program or more",
          side.runs.size(), kMinRuns);
   }
-  if (!IsWhole(side, file)) {
-    if (agent.IsWanted())
-      agent.PrintFiles({}, {}, FoldNotes(side.notes), kNotWritten, kExitPartial);
-    FinishStdout();
-    return kExitPartial;
-  }
+  if (!IsWhole(side, file)) return kExitPartial;
   const gate::NoiseFloors noise = gate::LearnNoise(side.runs);
   WriteDocument(gate::NoiseToJson(noise, MPA_VERSION, side.runs.size()), ExpandHome(file));
   std::vector<std::string> lines;
+  AgentTable table{.name = "noise", .columns = {"metric", "share"}, .of = noise.size()};
   for (const auto& [metric, part] : noise) {
     lines.push_back(fmt::format("{:>8.2f} % {}", 100 * part, metric));
+    table.rows.push_back({metric, part});
   }
-  if (agent.IsWanted()) {
-    agent.PrintFiles({ExpandHome(file)}, lines, {}, "message.files has the noise of metrics", 0);
-  } else {
-    PrintLines(lines);
-  }
+  agent.Answer().question = "how much the metrics of runs of one program differ";
+  agent.Answer().tables = {std::move(table)};
+  agent.Wrote({ExpandHome(file)});
+  if (!agent.IsWanted()) PrintLines(lines);
   FinishStdout();
   LogNotice("the noise of {} runs is in {}", side.runs.size(), file);
   return 0;
@@ -134,7 +129,7 @@ fs::path SummaryFile() { return Variable(kSummaryFile); }
 constexpr const char* kStem = "gate";
 
 void Deliver(const Report& report, const std::vector<ExportType>& types,
-             const ExportOptions& exports, const fs::path& output, const Agent& agent) {
+             const ExportOptions& exports, const fs::path& output, Agent& agent) {
   if (!agent.IsWanted()) exports.Show(report);
   if (exports.json()) LogNotice("{}", report.gate->short_headline);
   std::vector<std::string> notes;
@@ -151,11 +146,8 @@ void Deliver(const Report& report, const std::vector<ExportType>& types,
     }
   }
   LogNotes(notes);
-  if (agent.IsWanted()) {
-    agent.PrintFiles(files, ScreenOf(report), FoldNotes(report.notes),
-                     "message.answer begins with the verdict; compare --json prints all metrics",
-                     report.gate->exit_code);
-  }
+  if (agent.IsWanted()) agent.Show(report);
+  agent.Wrote(files);
   FinishStdout();
 }
 
@@ -226,7 +218,7 @@ void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& 
 }  // namespace
 
 int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports,
-            const Agent& agent) {
+            Agent& agent) {
   gate::GateSettings settings = options.Settings();
   const gate::GatePolicy policy = options.Policy();
   const std::vector<ExportType> types = exports.Types(ReportKind::kGate, "");
@@ -242,15 +234,8 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   const bool saved = saves && IsWhole(comparison, options.save_baseline());
   if (saved) WriteBaseline(AsBaseline(comparison), options.save_baseline());
   if (base.runs.empty()) {
-    const int exit_code = comparison.partial ? kExitPartial : 0;
-    if (agent.IsWanted()) {
-      std::vector<fs::path> files;
-      if (saved) files.emplace_back(ExpandHome(options.save_baseline()));
-      agent.PrintFiles(files, {}, FoldNotes(comparison.notes),
-                       saved ? "message.files has the baseline" : kNotWritten, exit_code);
-      FinishStdout();
-    }
-    return exit_code;
+    if (saved) agent.Wrote({ExpandHome(options.save_baseline())});
+    return comparison.partial ? kExitPartial : 0;
   }
 
   const auto anchor = base.baseline ? base.baseline->anchor : std::nullopt;

@@ -64,6 +64,6 @@ struct GateInputs {
 
 /// Runs the gate; returns the exit code.
 int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports,
-            const Agent& agent);
+            Agent& agent);
 
 }  // namespace mpa
