@@ -56,6 +56,8 @@ Command AddParse(CLI::App& program);
 Command AddAdvisor(CLI::App& program, const Agent& agent);
 Command AddMerge(CLI::App& program, const Agent& agent);
 Command AddExport(CLI::App& program);
+Command AddQuery(CLI::App& program);
+Command AddSchema(CLI::App& program);
 Command AddAutoCompletion(CLI::App& program);
 /// `part` gives a command of the program by its name, and the program by no name.
 Command AddManual(CLI::App& program, std::function<ManualPart(const std::string& name)> part);

@@ -188,7 +188,8 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   std::vector<Command> commands = {AddCompare(program, agent), AddCluster(program, agent),
                                    AddCheck(program, agent),   AddParse(program),
                                    AddAdvisor(program, agent), AddMerge(program, agent),
-                                   AddExport(program),         AddAutoCompletion(program)};
+                                   AddExport(program),         AddQuery(program),
+                                   AddSchema(program),         AddAutoCompletion(program)};
   commands.push_back(AddManual(program, [&](const std::string& name) {
     const auto found = std::ranges::find_if(
         commands, [&](const Command& command) { return command.app->get_name() == name; });
