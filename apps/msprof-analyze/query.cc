@@ -123,8 +123,7 @@ int RunQuery(QueryOptions options) {
   if (options.csv && options.json)
     Fail(ErrorKind::kUsage, "--csv and --json exclude each other; give one");
   const std::string sql = TakeStatement(options);
-  const std::int64_t memory =
-      ApplyMemoryLimit("--memory_limit", options.ranks.memory_limit);
+  const std::int64_t memory = ApplyMemoryLimit("--memory_limit", options.ranks.memory_limit);
   QueryJob job(SidesOf(options, memory));
   if (!options.database.empty()) {
     if (!sql.empty()) Fail(ErrorKind::kUsage, "--export writes all tables; leave out '{}'", sql);
@@ -136,8 +135,8 @@ int RunQuery(QueryOptions options) {
   if (sql.empty()) return ListTables(options, job);
   const bool for_people = !options.csv && !options.json;
   const std::size_t usual = for_people ? kScreenRows : QueryLimits().rows;
-  const QueryAnswer answer = job.Run(
-      sql, {.rows = options.max_rows.value_or(usual), .seconds = options.max_seconds});
+  const QueryAnswer answer =
+      job.Run(sql, {.rows = options.max_rows.value_or(usual), .seconds = options.max_seconds});
   ClearProgressLine();
   PrintAnswer(options, answer);
   return Finish(answer);

@@ -20,8 +20,8 @@ namespace mpa::query {
 template <template <typename> class Of>
 struct AccountFields {
   Of<std::int64_t> step = Initially{-1};
-  Of<std::string_view> leaf{};  ///< "comp.matmul", "comm.wait.peer", "free.sync.scalar"
-  Of<TimeNs> ns{};              ///< of the step that the leaf takes
+  Of<std::string_view> leaf{};          ///< "comp.matmul", "comm.wait.peer", "free.sync.scalar"
+  Of<TimeNs> ns{};                      ///< of the step that the leaf takes
   Of<TimeNs> step_start{}, step_dur{};  ///< the window of the step on the device
 };
 struct AccountTable : Table<AccountFields> {};
@@ -29,10 +29,10 @@ struct AccountTable : Table<AccountFields> {};
 /// Times in which the device had nothing to do, by their cause; of an account the parts free.*.
 template <template <typename> class Of>
 struct GapFields {
-  Of<TimeNs> start{}, dur{};            ///< on the clock of the device
+  Of<TimeNs> start{}, dur{};  ///< on the clock of the device
   Of<std::int64_t> step = Initially{-1};
-  Of<std::string_view> cause{};         ///< the leaf of the account
-  Of<std::string> host_event{};         ///< what the host did meanwhile
+  Of<std::string_view> cause{};  ///< the leaf of the account
+  Of<std::string> host_event{};  ///< what the host did meanwhile
 };
 struct GapTable : Table<GapFields> {};
 
@@ -48,11 +48,11 @@ struct CounterOfKernelTable : Table<CounterOfKernelFields> {};
 /// The device work of operators: of each operator and kernel that it launched itself.
 template <template <typename> class Of>
 struct OpDeviceFields {
-  Of<std::int64_t> op{};      ///< id of the operator
+  Of<std::int64_t> op{};                    ///< id of the operator
   Of<std::int64_t> kernel = Initially{-1};  ///< id of the kernel
   Of<std::int64_t> comm = Initially{-1};    ///< id of the operation of communication
   Of<std::int64_t> task = Initially{-1};    ///< id of the task
-  Of<TimeNs> start{}, ns{};   ///< when it ran, and for how long
+  Of<TimeNs> start{}, ns{};                 ///< when it ran, and for how long
 };
 struct OpDeviceTable : Table<OpDeviceFields> {};
 
@@ -66,10 +66,10 @@ struct ArrivalFields {
   Of<RankId> rank{};
   Of<std::int64_t> comm = Initially{-1};  ///< id of the operation on that rank
   Of<std::int64_t> step = Initially{-1};
-  Of<TimeNs> arrived{};                   ///< on the clock of the lowest rank
-  Of<TimeNs> late_ns{};                   ///< behind the first that came
-  Of<TimeNs> wait_ns{};                   ///< until the last one came
-  Of<bool> captured{};                    ///< else others saw that it came, or waited for it
+  Of<TimeNs> arrived{};  ///< on the clock of the lowest rank
+  Of<TimeNs> late_ns{};  ///< behind the first that came
+  Of<TimeNs> wait_ns{};  ///< until the last one came
+  Of<bool> captured{};   ///< else others saw that it came, or waited for it
 };
 struct ArrivalTable : Table<ArrivalFields> {};
 
@@ -77,8 +77,8 @@ struct ArrivalTable : Table<ArrivalFields> {};
 template <template <typename> class Of>
 struct FindingFields {
   Of<std::string> side{};
-  Of<std::string> key{};      ///< "rank.late_host/r5"; `advisor why KEY` explains it
-  Of<std::string> kind{};     ///< fault, or what works as written and could be faster
+  Of<std::string> key{};   ///< "rank.late_host/r5"; `advisor why KEY` explains it
+  Of<std::string> kind{};  ///< fault, or what works as written and could be faster
   Of<std::string> severity{};
   Of<std::string> title{};
   Of<TimeNs> gain_ns = Initially{-1};  ///< of a step, that a fix saves
@@ -94,8 +94,8 @@ struct ChangeFields {
   Of<std::int64_t> parent = Initially{-1};  ///< id of the row that it is a part of
   Of<std::string> kind{};                   ///< component, kernel, collective, operator, host
   Of<std::string> name{};
-  Of<std::string> leaf{};                    ///< of the account
-  Of<TimeNs> base_ns{}, comparison_ns{};     ///< in the median step
+  Of<std::string> leaf{};                 ///< of the account
+  Of<TimeNs> base_ns{}, comparison_ns{};  ///< in the median step
   Of<TimeNs> change_ns{};
 };
 struct ChangeTable : Table<ChangeFields> {};

@@ -38,8 +38,7 @@ Ids OpsOfLaunches(const RankTrace& trace) {
   const Launches& launches = trace.launches;
   Ids found(launches.Size());
   for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i] =
-        OperatorAround(trace, ops, ops.Find(launches.host_track[i], launches.host_time[i]));
+    found[i] = OperatorAround(trace, ops, ops.Find(launches.host_track[i], launches.host_time[i]));
   }
   return found;
 }
@@ -106,19 +105,16 @@ constexpr Derived kDerived[] = {
      [](const RankTrace& trace) { return DeviceTimes(trace, true); }},
     {"launch", "op", "", kOpMeaning, kWorkTables, OpsOfLaunches},
     {"kernel", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::kernels>},
-    {"kernel", "op", "", kOpMeaning, kWorkTables,
-     OpsOf<&RankTrace::kernels, &DeviceWork::kernel>},
+    {"kernel", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::kernels, &DeviceWork::kernel>},
     {"comm", "launch", "", kLaunchMeaning, Tables::kLaunches,
      LaunchesOf<&RankTrace::communications>},
     {"comm", "op", "", kOpMeaning, kWorkTables,
      OpsOf<&RankTrace::communications, &DeviceWork::collective>},
-    {"task", "launch", "", kLaunchMeaning, Tables::kLaunches,
-     LaunchesOf<&RankTrace::device_tasks>},
-    {"task", "op", "", kOpMeaning, kWorkTables,
-     OpsOf<&RankTrace::device_tasks, &DeviceWork::task>},
+    {"task", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::device_tasks>},
+    {"task", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::device_tasks, &DeviceWork::task>},
     {"task", "kernel", "", "id of the kernel that the task runs", kWorkTables, KernelsOfTasks},
-    {"comm_task", "comm", "", "id of the operation that it is a piece of",
-     Tables::kCommunications, OperationsOfTasks},
+    {"comm_task", "comm", "", "id of the operation that it is a piece of", Tables::kCommunications,
+     OperationsOfTasks},
 };
 
 }  // namespace

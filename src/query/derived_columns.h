@@ -41,6 +41,8 @@ std::vector<std::int64_t> StepsOfRows(const RankTrace& trace) {
   return steps;
 }
 
+inline constexpr const char* kStepMeaning = "the step that it belongs to, as --step_id takes it";
+
 template <typename Info>
 void AddStepColumn(std::vector<TableColumn>& columns) {
   constexpr bool kHasStep = Info::kRule == OfStep::kHostTime ||
@@ -51,7 +53,8 @@ void AddStepColumn(std::vector<TableColumn>& columns) {
   if constexpr (kHasStep) {
     columns.push_back({.name = "step",
                        .kind = Value::Kind::kInteger,
-                       .meaning = "the step that it belongs to, as --step_id takes it",
+                       .unit = {},
+                       .meaning = kStepMeaning,
                        .needs = kStepTables,
                        .derive = StepsOfRows<Info>});
   }

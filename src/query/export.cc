@@ -21,8 +21,7 @@ std::string ColumnsFor(const TableInfo& table, bool has_sides) {
   std::string columns;
   if (table.IsOfRank()) columns = has_sides ? "side TEXT, rank, " : "rank, ";
   columns += "id INTEGER";
-  for (const TableColumn& column : table.columns)
-    columns += fmt::format(", \"{}\"", column.name);
+  for (const TableColumn& column : table.columns) columns += fmt::format(", \"{}\"", column.name);
   return columns;
 }
 

@@ -37,8 +37,7 @@ struct Values {
 // The object of an aggregate, which SQLite calls with all rows of a group and then once to end.
 template <typename State>
 State* StateOf(sqlite3_context* context) {
-  auto** const place =
-      static_cast<State**>(sqlite3_aggregate_context(context, sizeof(State*)));
+  auto** const place = static_cast<State**>(sqlite3_aggregate_context(context, sizeof(State*)));
   if (place == nullptr) return nullptr;
   if (*place == nullptr) *place = new (std::nothrow) State();
   return *place;
@@ -49,9 +48,7 @@ std::unique_ptr<State> TakeState(sqlite3_context* context) {
   return std::unique_ptr<State>(place == nullptr ? nullptr : std::exchange(*place, nullptr));
 }
 
-void TooMany(sqlite3_context* context) {
-  sqlite3_result_error(context, "too many values", -1);
-}
+void TooMany(sqlite3_context* context) { sqlite3_result_error(context, "too many values", -1); }
 
 void AddToValues(sqlite3_context* context, int count, sqlite3_value** arguments) {
   const int type = sqlite3_value_numeric_type(arguments[0]);
@@ -83,8 +80,8 @@ void ResultOfValues(sqlite3_context* context) {
   const double place = percent / 100 * static_cast<double>(real.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, real.size() - 1);
-  sqlite3_result_double(context, real[below] + (place - static_cast<double>(below)) *
-                                                   (real[above] - real[below]));
+  sqlite3_result_double(
+      context, real[below] + (place - static_cast<double>(below)) * (real[above] - real[below]));
 }
 
 // Of two numbers the interval that they begin and last.
@@ -114,8 +111,8 @@ void BusyTime(sqlite3_context* context) {
 void Overlap(sqlite3_context* context, int, sqlite3_value** arguments) {
   const auto a = IntervalOf(arguments), b = IntervalOf(arguments + 2);
   if (!a || !b) return;
-  sqlite3_result_int64(context,
-                       std::max<TimeNs>(0, std::min(a->end, b->end) - std::max(a->begin, b->begin)));
+  sqlite3_result_int64(
+      context, std::max<TimeNs>(0, std::min(a->end, b->end) - std::max(a->begin, b->begin)));
 }
 
 void Short(sqlite3_context* context, int count, sqlite3_value** arguments) {
@@ -142,8 +139,8 @@ void InStep(sqlite3_context* context, int count, sqlite3_value** arguments) {
     if (count > 1 && part->rank.Number() != sqlite3_value_int64(arguments[1])) continue;
     const StepBounds& bounds =
         finder.bounds.try_emplace(part.get(), part->trace, kAsRecorded).first->second;
-    const auto step = bounds.OfLaunchedWork(sqlite3_value_int64(arguments[0]),
-                                            sqlite3_value_int64(arguments[0]));
+    const auto step =
+        bounds.OfLaunchedWork(sqlite3_value_int64(arguments[0]), sqlite3_value_int64(arguments[0]));
     if (step) sqlite3_result_int64(context, bounds.Id(*step));
     return;
   }
@@ -151,8 +148,9 @@ void InStep(sqlite3_context* context, int count, sqlite3_value** arguments) {
 
 constexpr FunctionInfo kFunctions[] = {
     {"median", "x", "the middle value of a group"},
-    {"percentile", "x, p", "the value of a group that p percent do not exceed, between two values"
-                           " the part of the way"},
+    {"percentile", "x, p",
+     "the value of a group that p percent do not exceed, between two values"
+     " the part of the way"},
     {"busy_ns", "start, dur", "the time of a group in which at least one interval runs"},
     {"overlap_ns", "start, dur, start2, dur2", "the time that two intervals have in common"},
     {"in_step", "time [, rank]", "the step in which the host was then", kStepTables},

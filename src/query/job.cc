@@ -64,14 +64,13 @@ const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {
   if (!is_new) return pieces;
   if (!table.IsOfRank()) {
     static const RankTrace none;
-    pieces.push_back(
-        {nullptr, std::make_unique<TableRows>(table, none, table.make_of_job(*this))});
+    pieces.push_back({nullptr, std::make_unique<TableRows>(table, none, table.make_of_job(*this))});
     return pieces;
   }
   for (const auto& part : parts_) {
-    pieces.push_back({part.get(), std::make_unique<TableRows>(
-                                      table, part->trace,
-                                      table.make ? table.make(part->trace) : nullptr)});
+    pieces.push_back(
+        {part.get(), std::make_unique<TableRows>(table, part->trace,
+                                                 table.make ? table.make(part->trace) : nullptr)});
   }
   return pieces;
 }

@@ -20,13 +20,15 @@ std::string WithoutMissing(std::string_view comment) {
     const bool is_missing = part.starts_with("-1") || part.starts_with("Missing values");
     const char between = end == std::string_view::npos ? ' ' : rest[end];
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 2);
-    if (is_missing && between == '.' && text.ends_with("; ")) text.replace(text.size() - 2, 2, ". ");
+    if (is_missing && between == '.' && text.ends_with("; "))
+      text.replace(text.size() - 2, 2, ". ");
     if (is_missing) continue;
     text += part;
     if (between != ' ') text += std::string(1, between) + ' ';
   }
   std::string_view trimmed = Trim(text);
-  while (!trimmed.empty() && (trimmed.back() == ';' || trimmed.back() == ',')) trimmed.remove_suffix(1);
+  while (!trimmed.empty() && (trimmed.back() == ';' || trimmed.back() == ','))
+    trimmed.remove_suffix(1);
   return std::string(trimmed);
 }
 
@@ -106,12 +108,8 @@ void ReadHeader(std::string_view header, ByDeclaration& all) {
 const ByDeclaration& AllMeanings() {
   static const ByDeclaration all = [] {
     ByDeclaration read;
-    for (const std::string_view header :
-         {embedded::kDeviceTables, embedded::kHostTables, embedded::kStepTables,
-          embedded::kHardwareCounters, embedded::kMemorySnapshot, embedded::kSchedulerTables,
-          embedded::kServerTables, embedded::kSystemCalls, embedded::kComputedTables}) {
-      ReadHeader(header, read);
-    }
+    ReadHeader(embedded::kModelHeaders, read);
+    ReadHeader(embedded::kComputedTables, read);
     return read;
   }();
   return all;
@@ -120,8 +118,25 @@ const ByDeclaration& AllMeanings() {
 }  // namespace
 
 std::string Meanings::Of(std::string_view field) const {
+  // What needs no words beside the declaration.
+  static const std::map<std::string_view, std::string_view> usual = {
+      {"start", "when it began"},
+      {"time", "when it was"},
+      {"dur", "how long it took"},
+      {"track", "id of its thread among the tracks"},
+      {"link", "number that its launch and its work share"},
+      {"stream", "number of the stream of the device"},
+      {"device", "number of the device"},
+      {"dur_rest", "the fraction of a nanosecond that `dur` leaves out"},
+      {"pid", "number of the process"},
+      {"tid", "number of the thread"},
+      {"name", "its name"}};
   const auto found = fields.find(field);
-  return found == fields.end() ? "" : found->second.meaning;
+  if (found == fields.end()) return "";
+  const std::string& meaning = found->second.meaning;
+  const auto words = usual.find(field);
+  const bool says = !meaning.empty() && !meaning.starts_with("see ");
+  return says || words == usual.end() ? meaning : std::string(words->second);
 }
 
 std::string Meanings::UnitOf(std::string_view field) const {

@@ -7,8 +7,8 @@
 
 namespace mpa::query {
 
-/// What the declaration of a table says of it and of its columns: the comments in the sources, which
-/// are part of the program for that. A new field so has a meaning without another edit.
+/// What the declaration of a table says of it and of its columns: the comments in the sources,
+/// which are part of the program for that. A new field so has a meaning without another edit.
 struct Meanings {
   struct Field {
     std::string type;  ///< "TimeNs", "Rare<StringId>"

@@ -51,8 +51,8 @@ class Connection {
  public:
   explicit Connection(Job& job) {
     sqlite3* opened = nullptr;
-    const int code = sqlite3_open_v2(":memory:", &opened,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    const int code =
+        sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
     database_.reset(opened);
     if (code != SQLITE_OK) throw std::bad_alloc();
     Limit();
@@ -68,8 +68,8 @@ class Connection {
     needs_ = Tables::kNone;
     sqlite3_stmt* made = nullptr;
     const char* rest = nullptr;
-    const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()),
-                                        &made, &rest);
+    const int code =
+        sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &made, &rest);
     StatementPointer statement(made);
     if (code != SQLITE_OK) FailStatement(code, sql);
     if (!statement) Fail(ErrorKind::kUsage, "the statement is empty; see 'msprof-analyze query'");
@@ -98,8 +98,8 @@ class Connection {
 
   void StopAfter(double seconds) {
     seconds_ = seconds;
-    end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                              std::chrono::duration<double>(seconds));
+    end_ = Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     constexpr int kInstructions = 10'000;
     sqlite3_progress_handler(
         database_.get(), kInstructions,
@@ -178,8 +178,8 @@ Cell CellAt(sqlite3_stmt* statement, int column) {
       const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
       return text == nullptr
                  ? std::string()
-                 : std::string(text, static_cast<std::size_t>(
-                                         sqlite3_column_bytes(statement, column)));
+                 : std::string(text,
+                               static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
     }
   }
 }

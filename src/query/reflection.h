@@ -78,8 +78,8 @@ constexpr std::string_view TemplateName() {
 template <typename Enum>
 const std::string& EnumeratorName(Enum value) {
   constexpr std::size_t kMost = 64;
-  static const std::array<std::string, kMost> names = []<std::size_t... I>(
-      std::index_sequence<I...>) {
+  static const std::array<std::string, kMost> names =
+      []<std::size_t... I>(std::index_sequence<I...>) {
     const auto name = [](std::string_view word) {
       std::string text;
       if (!word.starts_with('k')) return text;

@@ -24,10 +24,17 @@ std::string_view TypeOf(Value::Kind kind) {
 
 // Before the columns of a table of ranks.
 const std::vector<TableColumn>& LeadingColumns() {
+  const auto column = [](const char* name, Value::Kind kind, const char* meaning) {
+    TableColumn made;
+    made.name = name;
+    made.kind = kind;
+    made.meaning = meaning;
+    return made;
+  };
   static const std::vector<TableColumn> columns = {
-      {.name = "side", .kind = Value::Kind::kText, .meaning = "base or comparison, with -bp"},
-      {.name = "rank", .kind = Value::Kind::kInteger, .meaning = "rank of the job, or its label"},
-      {.name = "id", .kind = Value::Kind::kInteger, .meaning = "number of the row in its rank"}};
+      column("side", Value::Kind::kText, "base or comparison, with -bp"),
+      column("rank", Value::Kind::kInteger, "rank of the job, or its label"),
+      column("id", Value::Kind::kInteger, "number of the row in its rank")};
   return columns;
 }
 

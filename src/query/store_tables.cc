@@ -14,18 +14,10 @@ namespace {
 
 // What statements call a table; others by the singular.
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"host_ops", "op"},
-    {"python_calls", "python"},
-    {"host_calls", "call"},
-    {"mstx", "mark"},
-    {"queued_work", "queue"},
-    {"garbage_collections", "gc"},
-    {"device_tasks", "task"},
-    {"communications", "comm"},
-    {"memory_samples", "memory"},
-    {"core_clocks", "clock"},
-    {"counters", "hw_counter"},
-    {"counter_samples", "hw"},
+    {"host_ops", "op"},       {"python_calls", "python"}, {"host_calls", "call"},
+    {"mstx", "mark"},         {"queued_work", "queue"},   {"garbage_collections", "gc"},
+    {"device_tasks", "task"}, {"communications", "comm"}, {"memory_samples", "memory"},
+    {"core_clocks", "clock"}, {"counters", "hw_counter"}, {"counter_samples", "hw"},
 };
 
 // Columns that something else fills than their table. Of a name that ends in '*' all that begin so.
@@ -37,8 +29,8 @@ constexpr FilledElsewhere kFilledElsewhere[] = {
     {"host_ops", "shapes", Tables::kOpDetails},      {"host_ops", "types", Tables::kOpDetails},
     {"host_ops", "stack", Tables::kOpStacks},        {"kernels", "input_*", Tables::kKernelTensors},
     {"kernels", "link", Tables::kLaunches},          {"kernels", "hf32", Tables::kKernelTensors},
-    {"kernels", "output_*", Tables::kKernelTensors},
-    {"kernels", "aic_*", Tables::kKernelCounters},   {"kernels", "aiv_*", Tables::kKernelCounters},
+    {"kernels", "output_*", Tables::kKernelTensors}, {"kernels", "aic_*", Tables::kKernelCounters},
+    {"kernels", "aiv_*", Tables::kKernelCounters},
 };
 
 // Names that are words of SQL, or that say more here.
@@ -59,7 +51,8 @@ constexpr Renamed kRenamed[] = {
     {"thread_states", "by", "by_name"},
 };
 
-// What a table needs beside that which fills it: steps at the end that launched nothing are dropped.
+// What a table needs beside that which fills it: steps at the end that launched nothing are
+// dropped.
 struct NeedsMore {
   std::string_view table;
   Tables more;
@@ -70,9 +63,8 @@ std::string WordFor(std::string_view table) {
   for (const auto& [name, word] : kWords) {
     if (name == table) return std::string(word);
   }
-  if (table.ends_with("ches")) table.remove_suffix(1);
-  if (table.ends_with("s")) table.remove_suffix(1);
-  return std::string(table);
+  const std::size_t plural = table.ends_with("ches") ? 2 : table.ends_with("s") ? 1 : 0;
+  return std::string(table.substr(0, table.size() - plural));
 }
 
 bool Fits(std::string_view name, std::string_view pattern) {

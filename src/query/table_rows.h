@@ -16,8 +16,8 @@
 
 namespace mpa::query {
 
-/// The rows of a table of one rank, or of a job, and what finds some of them. Columns are counted as
-/// in TableInfo. What is worked out is kept: columns, the order by time, rows by a value.
+/// The rows of a table of one rank, or of a job, and what finds some of them. Columns are counted
+/// as in TableInfo. What is worked out is kept: columns, the order by time, rows by a value.
 class TableRows {
  public:
   /// Refers to all of them. `made`: what has the rows, where the rank does not.

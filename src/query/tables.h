@@ -48,7 +48,7 @@ struct TableInfo {
   std::string name, meaning;
   Tables needs{};
   std::vector<TableColumn> columns{};
-  int time = -1;            ///< the column by which ranges are found; -1: none
+  int time = -1;  ///< the column by which ranges are found; -1: none
   std::size_t (*rows)(const void* table) = nullptr;
   /// Where the rows of a rank are.
   const void* (*stored)(const RankTrace& trace) = nullptr;
@@ -125,8 +125,12 @@ void AddFields(std::vector<TableColumn>& columns) {
         column.cell = [](const void* table, const StringPool& texts, std::size_t row) {
           static const Row initial{};
           const auto& rows = static_cast<const Fields<InTable>&>(*static_cast<const Table*>(table));
-          const Cell cell = static_cast<Cell>(std::get<kField>(FieldsOf(rows))[row]);
-          return ValueOf<Cell>(cell, std::get<kField>(FieldsOf(initial)), texts);
+          const auto& cell = std::get<kField>(FieldsOf(rows))[row];
+          const Cell& none = std::get<kField>(FieldsOf(initial));
+          if constexpr (std::is_same_v<Cell, bool>)  // which tables keep as a number
+            return ValueOf<int>(cell, 0, texts);
+          else
+            return ValueOf<Cell>(cell, none, texts);
         };
       }
     };

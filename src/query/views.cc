@@ -14,7 +14,7 @@ namespace mpa::query {
 void AddViews(sqlite3* database) {
   const std::string sql(embedded::kViews);
   if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-    Fail(ErrorKind::kInternal, "views.sql: {}", sqlite3_errmsg(database));
+    Fail(ErrorKind::kInternal, "the views of queries: {}", sqlite3_errmsg(database));
 }
 
 std::vector<std::string> ViewNames() {

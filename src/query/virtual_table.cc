@@ -168,7 +168,8 @@ bool IsBinary(sqlite3_index_info* info, int constraint) {
 
 int BestIndex(sqlite3_vtab* base, sqlite3_index_info* info) {
   const VirtualTable& table = Of(base);
-  const auto rows = static_cast<double>(std::max<std::size_t>(1, table.job->GuessRows(*table.table)));
+  const auto rows =
+      static_cast<double>(std::max<std::size_t>(1, table.job->GuessRows(*table.table)));
   double found = rows;
   const auto shrink = [&](double to) { found = std::min(found, std::max(1.0, to)); };
   std::string sought;

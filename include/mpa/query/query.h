@@ -54,8 +54,8 @@ class QueryJob {
   QueryJob(const QueryJob&) = delete;
   QueryJob& operator=(const QueryJob&) = delete;
 
-  /// Answers one statement that reads. Throws Error: kUsage for one that is wrong, or does more than
-  /// read; kResource for one that takes too long or too much memory; kInput without captures.
+  /// Answers one statement that reads. Throws Error: kUsage for one that is wrong, or does more
+  /// than read; kResource for one that takes too long or too much memory; kInput without captures.
   QueryAnswer Run(const std::string& sql, const QueryLimits& limits = {});
 
   /// The tables that have rows: name, rows, what it is about.
