@@ -187,15 +187,10 @@ void AddLines(const Ranks& ranks, Detail detail, Report& report) {
       std::ranges::any_of(ranks, [](const auto& rank) { return !rank.part.counters.empty(); });
   if (!any) {
     report.notes.push_back(
-        Say("no counters of the hardware were recorded; collect with sys_io, sys_interconnection or"
-            " host_sys of the profiler, or msprof --sys-hardware-mem=on"));
+        Say("no counters of the hardware were recorded; {}", Translated(kHowToRecord)));
   }
-  if (detail == Detail::kNone) return;
+  if (detail == Detail::kNone || !any) return;
   ScreenLines& lines = report.lines;
-  if (!any) {
-    lines.emplace_back(Say("no counters of the hardware were recorded"));
-    return;
-  }
   const std::vector<CounterOfRanks> counters = MainCounters(ranks);
   const std::vector<Reached> groups = ForemostOfGroups(counters, ranks);
   if (const auto foremost = Foremost(groups))
