@@ -80,7 +80,8 @@ struct FindingFields {
   Of<std::string> key{};   ///< "rank.late_host/r5"; `advisor why KEY` explains it
   Of<std::string> kind{};  ///< fault, or what works as written and could be faster
   Of<std::string> severity{};
-  Of<std::string> title{};
+  Of<std::string> title{};             ///< what is wrong, in words
+  Of<std::string> advice{};            ///< what to do about it
   Of<TimeNs> gain_ns = Initially{-1};  ///< of a step, that a fix saves
   Of<std::string> ranks{};             ///< "0,5"
 };

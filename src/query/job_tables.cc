@@ -75,6 +75,12 @@ std::string RanksOf(const nlohmann::json& finding) {
   return text;
 }
 
+// Of the words for people, which are below "text".
+std::string WordsOf(const nlohmann::json& finding, const char* what) {
+  const auto words = finding.find("text");
+  return words != finding.end() && words->is_object() ? words->value(what, "") : "";
+}
+
 // The tree from its root on; each row comes behind its parent.
 void AddChange(const ChangeNode& node, std::int64_t parent, RankId rank, ChangeTable& table) {
   const auto id = static_cast<std::int64_t>(table.Size());
@@ -110,7 +116,8 @@ FindingTable FindingsOf(Job& job) {
                     .key = finding.value("key", ""),
                     .kind = finding.value("kind", ""),
                     .severity = finding.value("severity", ""),
-                    .title = finding.value("title", ""),
+                    .title = WordsOf(finding, "title"),
+                    .advice = WordsOf(finding, "advice"),
                     .gain_ns = finding.value("gain_ns", std::int64_t{-1}),
                     .ranks = RanksOf(finding)});
     }

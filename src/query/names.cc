@@ -51,11 +51,13 @@ bool HasWord(std::string_view text, std::string_view word) {
       Fail(ErrorKind::kUsage, "no column '{}'; did you mean '{}.{}'{}?", name, table.name, *nearest,
            column->unit.empty() ? "" : " (" + column->unit + ")");
     }
+    columns += table.IsOfRank() ? (columns.empty() ? "" : ", ") + std::string("side, rank") : "";
+    known.insert(known.begin(), "id");
     for (const std::string& column : known) columns += (columns.empty() ? "" : ", ") + column;
     tables += (tables.empty() ? "" : ", ") + table.name;
   }
   if (columns.empty()) Fail(ErrorKind::kUsage, "no column '{}' in these tables", name);
-  Fail(ErrorKind::kUsage, "no column '{}'; {} has side, rank, id, {}", name, tables, columns);
+  Fail(ErrorKind::kUsage, "no column '{}'; {} has {}", name, tables, columns);
 }
 
 [[noreturn]] void FailTable(std::string_view name) {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "functions.h"
 #include "mpa/query/query.h"
@@ -23,20 +23,10 @@ std::string_view TypeOf(Value::Kind kind) {
 }
 
 // Before the columns of a table of ranks.
-const std::vector<TableColumn>& LeadingColumns() {
-  const auto column = [](const char* name, Value::Kind kind, const char* meaning) {
-    TableColumn made;
-    made.name = name;
-    made.kind = kind;
-    made.meaning = meaning;
-    return made;
-  };
-  static const std::vector<TableColumn> columns = {
-      column("side", Value::Kind::kText, "base or comparison, with -bp"),
-      column("rank", Value::Kind::kInteger, "rank of the job, or its label"),
-      column("id", Value::Kind::kInteger, "number of the row in its rank")};
-  return columns;
-}
+constexpr std::pair<const char*, const char*> kBeforeOthers[] = {
+    {"side", "base or comparison, with -bp"},
+    {"rank", "rank of the job, or its label"},
+    {"id", "number of the row in its rank"}};
 
 Json ColumnJson(const TableColumn& column) {
   return {{"name", column.name},
@@ -59,8 +49,8 @@ std::string SchemaJson() {
   for (const query::TableInfo& table : query::AllTables()) {
     Json columns = Json::array();
     if (table.IsOfRank()) {
-      for (const query::TableColumn& column : query::LeadingColumns())
-        columns.push_back(query::ColumnJson(column));
+      for (const auto& [name, meaning] : query::kBeforeOthers)
+        columns.push_back({{"name", name}, {"meaning", meaning}});
     }
     for (const query::TableColumn& column : table.columns)
       columns.push_back(query::ColumnJson(column));
