@@ -56,6 +56,10 @@ Command AddParse(CLI::App& program, Agent& agent);
 Command AddAdvisor(CLI::App& program, Agent& agent);
 Command AddMerge(CLI::App& program, Agent& agent);
 Command AddExport(CLI::App& program, Agent& agent);
+Command AddQuery(CLI::App& program, Agent& agent);
+Command AddSchema(CLI::App& program);
+Command AddMcp(CLI::App& program);
+Command AddSkill(CLI::App& program);
 Command AddAutoCompletion(CLI::App& program);
 /// `part` gives a command of the program by its name, and the program by no name.
 Command AddManual(CLI::App& program, std::function<ManualPart(const std::string& name)> part);

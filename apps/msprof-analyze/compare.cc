@@ -148,7 +148,8 @@ int RunSheets(const CompareCommandOptions& options, Agent& agent) {
   request.options = SheetOptions(options);
   request.comparisons = Chosen(options);
   WarnOfIdleOptions(options, request.comparisons);
-  const std::vector<ExportType> types = options.exports.Types(ReportKind::kComparison, kSheetsType);
+  const std::vector<ExportType> types = options.exports.Types(
+      ReportKind::kComparison, agent.IsWanted() ? "" : kSheetsType);  // programs ask for files
   if (options.all_ranks && options.exports.json()) {
     Fail(ErrorKind::kUsage, "--json prints the document of one rank; give --export_type json");
   }

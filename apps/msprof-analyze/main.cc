@@ -191,7 +191,9 @@ int RunProgram(int count, const char* const* arguments, Agent& agent) {
   std::vector<Command> commands = {AddCompare(program, agent), AddCluster(program, agent),
                                    AddCheck(program, agent),   AddParse(program, agent),
                                    AddAdvisor(program, agent), AddMerge(program, agent),
-                                   AddExport(program, agent),  AddAutoCompletion(program)};
+                                   AddExport(program, agent),  AddQuery(program, agent),
+                                   AddSchema(program),         AddMcp(program),
+                                   AddSkill(program),          AddAutoCompletion(program)};
   commands.push_back(AddManual(program, [&](const std::string& name) {
     const auto found = std::ranges::find_if(
         commands, [&](const Command& command) { return command.app->get_name() == name; });

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,15 @@ HelpPage::List CommandList(const CLI::App& program) {
   return list;
 }
 
+std::string TableNames() {
+  std::string names;
+  const nlohmann::json schema = nlohmann::json::parse(SchemaJson());
+  for (const auto& table : schema["tables"]) {
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", table["name"].get<std::string>());
+  }
+  return names;
+}
+
 std::string SkillText(const CLI::App& program) {
   const bool is_chinese = CurrentLanguage() == Language::kChinese;
   std::string text(is_chinese ? embedded::kSkillInChinese : embedded::kSkill);
@@ -68,7 +78,6 @@ int RunSkill(const CLI::App& program, const std::string& given) {
     io::PrepareOutputDirectory(folder / "references");
     io::ReplaceText(folder / "SKILL.md", text);
     io::ReplaceText(folder / "references" / "schema.md", SchemaPage());
-    io::ReplaceText(folder / "references" / "questions.md", std::string(embedded::kQuestions));
   });
   LogNotice("the skill is in {}", folder.string());
   return 0;
@@ -77,7 +86,8 @@ int RunSkill(const CLI::App& program, const std::string& given) {
 HelpPage SkillPage() {
   HelpPage page;
   page.summary =
-      "Prints what a language model has to know to use this program: a SKILL.md, made of its commands.";
+      "Prints what a language model has to know to use this program: a SKILL.md, made of its "
+      "commands.";
   page.usage = {"skill [--write DIR]"};
   page.examples = {"skill", "skill --write ~/.agents/skills"};
   page.documents = {"agents.md"};
@@ -92,8 +102,8 @@ Command AddSkill(CLI::App& program) {
   const auto folder = std::make_shared<std::string>();
   const OptionAdder add(*app);
   add("--write", *folder,
-      "Write it to DIR/msprof-analyze instead, with the schema and examples of 'query' beside it", "DIR",
-      kMaxUsed);
+      "Write it to DIR/msprof-analyze instead, with the schema and examples of 'query' beside it",
+      "DIR", kMaxUsed);
   return {app, [&program, folder] { return RunSkill(program, *folder); }, SkillPage};
 }
 

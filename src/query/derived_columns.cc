@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links between rows, as ids: what launched a kernel, what is around an operator.
+#include "derived_columns.h"
+
+#include <string_view>
+#include <utility>
+
+#include "mpa/measure/device_work.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/measure/op_tree.h"
+#include "mpa/model/collective_tasks.h"
+#include "mpa/model/launches.h"
+
+namespace mpa::query {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+constexpr Tables kWorkTables = kStepTables | Tables::kHostOps | Tables::kDeviceTasks;
+
+// Of a GPU the operator that called the runtime stands for the call.
+std::int64_t OperatorAround(const RankTrace& trace, const Nesting& ops, std::int64_t op) {
+  while (op >= 0 && trace.device == DeviceKind::kGpu &&
+         IsRuntimeCall(trace.strings.View(trace.host_ops.name[static_cast<std::size_t>(op)])))
+    op = ops.Parent(static_cast<std::size_t>(op));
+  return op;
+}
+
+Ids Parents(const RankTrace& trace) {
+  const Nesting ops(OpSpans(trace));
+  Ids parents(trace.host_ops.Size());
+  for (std::size_t op = 0; op < parents.size(); ++op) parents[op] = ops.Parent(op);
+  return parents;
+}
+
+Ids OpsOfLaunches(const RankTrace& trace) {
+  const Nesting ops(OpSpans(trace));
+  const Launches& launches = trace.launches;
+  Ids found(launches.Size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    found[i] = OperatorAround(trace, ops, ops.Find(launches.host_track[i], launches.host_time[i]));
+  }
+  return found;
+}
+
+template <auto kTable>
+Ids LaunchesOf(const RankTrace& trace) {
+  const LaunchIndex index(trace);
+  const auto& links = (trace.*kTable).link;
+  Ids found(links.size(), -1);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (const auto launch = index.Find(links[i])) found[i] = static_cast<std::int64_t>(*launch);
+  }
+  return found;
+}
+
+template <auto kTable, std::int32_t DeviceWork::*kRow>
+Ids OpsOf(const RankTrace& trace) {
+  Ids found((trace.*kTable).Size(), -1);
+  const Nesting ops(OpSpans(trace));
+  for (const LaunchedWork& launched : FindDeviceWork(trace, ops).launched) {
+    const std::int32_t row = launched.work.*kRow;
+    if (row >= 0) found[static_cast<std::size_t>(row)] = OperatorAround(trace, ops, launched.op);
+  }
+  return found;
+}
+
+Ids KernelsOfTasks(const RankTrace& trace) {
+  Ids found(trace.device_tasks.Size(), -1);
+  const WorkOfRank work = FindDeviceWork(trace, Nesting(OpSpans(trace)));
+  for (const LaunchedWork& launched : work.launched) {
+    if (launched.work.task >= 0)
+      found[static_cast<std::size_t>(launched.work.task)] = launched.work.kernel;
+  }
+  return found;
+}
+
+// Times of the device by operator; -1 where the capture does not say what launched its work.
+Ids DeviceTimes(const RankTrace& trace, bool with_inner) {
+  Ids times(trace.host_ops.Size(), KnowsLaunches(trace) ? 0 : -1);
+  if (!KnowsLaunches(trace)) return times;
+  const Nesting ops(OpSpans(trace));
+  for (const LaunchedWork& launched : FindDeviceWork(trace, ops).launched) {
+    std::int64_t op = OperatorAround(trace, ops, launched.op);
+    for (; op >= 0; op = with_inner ? ops.Parent(static_cast<std::size_t>(op)) : -1)
+      times[static_cast<std::size_t>(op)] += launched.work.dur;
+  }
+  return times;
+}
+
+constexpr const char* kOpMeaning = "id of the operator that launched it, the innermost one";
+constexpr const char* kLaunchMeaning = "id of its launch";
+
+struct Derived {
+  const char *table, *column, *unit, *meaning;
+  Tables needs;
+  Ids (*derive)(const RankTrace& trace);
+};
+
+constexpr Derived kDerived[] = {
+    {"op", "parent", "", "id of the operator around it", Tables::kHostOps, Parents},
+    {"op", "device_ns", "ns", "time of the device work that it launched itself", kWorkTables,
+     [](const RankTrace& trace) { return DeviceTimes(trace, false); }},
+    {"op", "device_total_ns", "ns", "the same with that of all operators within", kWorkTables,
+     [](const RankTrace& trace) { return DeviceTimes(trace, true); }},
+    {"launch", "op", "", kOpMeaning, kWorkTables, OpsOfLaunches},
+    {"kernel", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::kernels>},
+    {"kernel", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::kernels, &DeviceWork::kernel>},
+    {"comm", "launch", "", kLaunchMeaning, Tables::kLaunches,
+     LaunchesOf<&RankTrace::communications>},
+    {"comm", "op", "", kOpMeaning, kWorkTables,
+     OpsOf<&RankTrace::communications, &DeviceWork::collective>},
+    {"task", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::device_tasks>},
+    {"task", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::device_tasks, &DeviceWork::task>},
+    {"task", "kernel", "", "id of the kernel that the task runs", kWorkTables, KernelsOfTasks},
+    {"comm_task", "comm", "", "id of the operation that it is a piece of", Tables::kCommunications,
+     OperationsOfTasks},
+};
+
+}  // namespace
+
+void AddDerivedColumns(std::vector<TableInfo>& tables) {
+  for (const Derived& derived : kDerived) {
+    for (TableInfo& table : tables) {
+      if (table.name != derived.table) continue;
+      table.columns.push_back({.name = derived.column,
+                               .kind = Value::Kind::kInteger,
+                               .unit = derived.unit,
+                               .meaning = derived.meaning,
+                               .needs = derived.needs,
+                               .derive = derived.derive});
+    }
+  }
+}
+
+}  // namespace mpa::query
