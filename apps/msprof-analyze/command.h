@@ -56,6 +56,7 @@ Command AddParse(CLI::App& program);
 Command AddAdvisor(CLI::App& program, const Agent& agent);
 Command AddMerge(CLI::App& program, const Agent& agent);
 Command AddExport(CLI::App& program);
+Command AddHistory(CLI::App& program, const Agent& agent);
 Command AddAutoCompletion(CLI::App& program);
 /// `part` gives a command of the program by its name, and the program by no name.
 Command AddManual(CLI::App& program, std::function<ManualPart(const std::string& name)> part);

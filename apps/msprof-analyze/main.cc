@@ -185,10 +185,10 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   program.set_version_flag("-V,--version", VersionText,
                            "Show the version and how the program was built");
   program.require_subcommand(0, 1);
-  std::vector<Command> commands = {AddCompare(program, agent), AddCluster(program, agent),
-                                   AddCheck(program, agent),   AddParse(program),
-                                   AddAdvisor(program, agent), AddMerge(program, agent),
-                                   AddExport(program),         AddAutoCompletion(program)};
+  std::vector<Command> commands = {
+      AddCompare(program, agent), AddCluster(program, agent), AddCheck(program, agent),
+      AddParse(program),          AddAdvisor(program, agent), AddMerge(program, agent),
+      AddExport(program),         AddHistory(program, agent), AddAutoCompletion(program)};
   commands.push_back(AddManual(program, [&](const std::string& name) {
     const auto found = std::ranges::find_if(
         commands, [&](const Command& command) { return command.app->get_name() == name; });

@@ -79,27 +79,26 @@ struct ValueItem {
 SheetColumns<ValueItem> ValueColumns() {
   using Item = ValueItem;
   using Value = HistoryRun::Value;
-  return {CountColumn<&Item::run, &HistoryRun::id>("run", 8, "Number of the run, from 1."),
-          ComputedColumn<Item>("time", Format::kText, "When it was added, in UTC.",
-                               [](const Item& item) -> Cell { return TimeText(*item.run); }),
-          TextColumn<&Item::run, &HistoryRun::label>("label", 30, "Such as the commit."),
-          TextColumn<&Item::value, &Value::metric>("metric", 30, "The metric, such as step_time."),
-          ComputedColumn<Item>("unit", Format::kText, "ns, bytes or count.",
-                               [](const Item& item) -> Cell {
-                                 return std::string(ProgramUnit(item.value->quantity));
-                               }),
-          CountColumn<&Item::value, &Value::median>("value", 16, "Median of the run."),
-          CountColumn<&Item::value, &Value::noise>(
-              "noise", 14, "Standard deviation that the gate expects of such runs."),
-          CountColumn<&Item::level, &Stretch::median>(
-              "level", 16, "Median of the runs between two step changes."),
-          CountColumn<&Item::level, &Stretch::noise>(
-              "level_noise", 14, "How far these runs lie from it, as a standard deviation."),
-          TextColumn<&Item::value, &Value::verdict>(
-              "verdict", 14, "Of the gate on the metric; empty: it was not judged."),
-          TextColumn<&Item::value, &Value::limit>("limit", 24, "Limit of the metric in that gate."),
-          CountColumn<&Item::run, &HistoryRun::exit_code>("exit_code", 10,
-                                                          "Exit code of that gate.")};
+  return {
+      CountColumn<&Item::run, &HistoryRun::id>("run", 8, "Number of the run, from 1."),
+      ComputedColumn<Item>("time", Format::kText, "When it was added, in UTC.",
+                           [](const Item& item) -> Cell { return TimeText(*item.run); }),
+      TextColumn<&Item::run, &HistoryRun::label>("label", 30, "Such as the commit."),
+      TextColumn<&Item::value, &Value::metric>("metric", 30, "The metric, such as step_time."),
+      ComputedColumn<Item>(
+          "unit", Format::kText, "ns, bytes or count.",
+          [](const Item& item) -> Cell { return std::string(ProgramUnit(item.value->quantity)); }),
+      CountColumn<&Item::value, &Value::median>("value", 16, "Median of the run."),
+      CountColumn<&Item::value, &Value::noise>(
+          "noise", 14, "Standard deviation that the gate expects of such runs."),
+      CountColumn<&Item::level, &Stretch::median>("level", 16,
+                                                  "Median of the runs between two step changes."),
+      CountColumn<&Item::level, &Stretch::noise>(
+          "level_noise", 14, "How far these runs lie from it, as a standard deviation."),
+      TextColumn<&Item::value, &Value::verdict>(
+          "verdict", 14, "Of the gate on the metric; empty: it was not judged."),
+      TextColumn<&Item::value, &Value::limit>("limit", 24, "Limit of the metric in that gate."),
+      CountColumn<&Item::run, &HistoryRun::exit_code>("exit_code", 10, "Exit code of that gate.")};
 }
 
 struct StepItem {
@@ -185,9 +184,9 @@ void AddList(const Trend& trend, ScreenLines& lines) {
   const std::size_t first = trend.values.size() - std::min(kShown, trend.values.size());
   const AmountScale scale(trend.quantity, std::ranges::max(trend.values));
   const Plot plot(trend, first);
-  const ScreenList list(2, {ScreenNumber("run", 4), ScreenText("label", 12),
-                            ScreenText("time (UTC)", 16), ScreenAmount("value", 9, scale),
-                            ScreenText("* run, x failed, : noise band")});
+  const ScreenList list(
+      2, {ScreenNumber("run", 4), ScreenText("label", 12), ScreenText("time (UTC)", 16),
+          ScreenAmount("value", 9, scale), ScreenText("* run, x failed, : noise band")});
   lines.push_back(list.Heading());
   for (std::size_t i = first; i < trend.values.size(); ++i) {
     const HistoryRun& run = *trend.runs[i];
@@ -200,18 +199,18 @@ std::string StepText(const StepItem& step) {
   const AmountScale scale(step.trend->quantity, std::max(step.before->median, step.after->median));
   const std::string label = ShortLabel(*step.run);
   return Say("{}: step change at run {} ({}{} UTC): {} -> {} {} ({}, chance {:.3f})",
-             step.trend->name, step.run->id, label.empty() ? "" : label + ", ",
-             TimeText(*step.run), scale.Text(scale.Rounded(step.before->median)),
+             step.trend->name, step.run->id, label.empty() ? "" : label + ", ", TimeText(*step.run),
+             scale.Text(scale.Rounded(step.before->median)),
              scale.Text(scale.Rounded(step.after->median)), scale.unit(),
              GrowthOf(step.before->median, step.after->median), *step.after->probability);
 }
 
 std::string LevelText(const Trend& trend) {
   const Stretch& level = trend.stretches.back();
-  const std::string noise =
-      level.median > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(level.noise) /
-                                                     static_cast<double>(level.median))
-                       : AmountText(trend.quantity, level.noise);
+  const std::string noise = level.median > 0
+                                ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(level.noise) /
+                                                              static_cast<double>(level.median))
+                                : AmountText(trend.quantity, level.noise);
   return Say("{}: {} in run {}; the median since run {} is {}, noise {}", trend.name,
              AmountText(trend.quantity, trend.values.back()), trend.runs.back()->id,
              trend.runs[level.begin]->id, AmountText(trend.quantity, level.median), noise);

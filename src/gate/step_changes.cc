@@ -26,7 +26,6 @@ namespace mpa::gate {
 namespace {
 
 constexpr std::size_t kLeastRuns = 4;  // on either side of a change
-constexpr std::size_t kBlock = 3;      // runs that are permuted together
 constexpr int kPermutations = 999;
 constexpr double kSignificant = 0.01;
 // The noise band: what leaves it is a change.
@@ -83,11 +82,17 @@ Part MostDifferent(const std::vector<std::int64_t>& ranks, Where where) {
   return part;
 }
 
+// Runs that are permuted together: they grow with the cube root of the values, as is usual.
+std::size_t BlockOf(std::size_t values) {
+  return static_cast<std::size_t>(std::max(2L, std::lround(std::cbrt(values)))) - 1;
+}
+
 // How probable it is that the same values in another order have a place as clear.
 double ProbabilityOf(const std::vector<std::int64_t>& ranks, Where where, double found) {
   std::mt19937_64 random(ranks.size());  // the same history has the same answer
   const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
-  std::vector<std::size_t> blocks((ranks.size() + kBlock - 1) / kBlock);
+  const std::size_t size = BlockOf(ranks.size());
+  std::vector<std::size_t> blocks((ranks.size() + size - 1) / size);
   std::iota(blocks.begin(), blocks.end(), std::size_t{0});
   int as_clear = 1;
   std::vector<std::int64_t> permuted;
@@ -97,8 +102,8 @@ double ProbabilityOf(const std::vector<std::int64_t>& ranks, Where where, double
       std::swap(blocks[at], blocks[below(at + 1)]);
     permuted.clear();
     for (const std::size_t block : blocks) {
-      const std::size_t end = std::min(ranks.size(), (block + 1) * kBlock);
-      for (std::size_t at = block * kBlock; at < end; ++at)
+      const std::size_t end = std::min(ranks.size(), (block + 1) * size);
+      for (std::size_t at = block * size; at < end; ++at)
         permuted.push_back(ranks[(first + at) % ranks.size()]);
     }
     if (MostDifferent(permuted, where).statistic >= found) ++as_clear;
@@ -172,11 +177,17 @@ double Inflation(const std::vector<std::int64_t>& residuals) {
   return std::sqrt((1 + correlation) / (1 - correlation));
 }
 
+double SpreadOf(Values values) {
+  return SpreadAround({values.begin(), values.end()}, MedianOf(values));
+}
+
 // How many times the noise a step is.
 double SizeOf(Values before, Values after) {
   const auto size = static_cast<double>(std::abs(MedianOf(after) - MedianOf(before)));
   const std::vector<std::int64_t> residuals = Residuals(before, after);
-  const double noise = SpreadAround(residuals, 0) * Inflation(residuals);
+  // Where runs of one side differ more, all of them may.
+  const double spread = std::max({SpreadAround(residuals, 0), SpreadOf(before), SpreadOf(after)});
+  const double noise = spread * Inflation(residuals);
   return noise > 0 ? size / noise : size > 0 ? std::numeric_limits<double>::infinity() : 0;
 }
 
@@ -223,7 +234,7 @@ std::vector<Stretch> FindStretches(const std::vector<std::int64_t>& values) {
     stretches.push_back({.begin = begin,
                          .end = step.place,
                          .median = MedianOf(stretch),
-                         .noise = std::llround(SpreadAround({stretch.begin(), stretch.end()}, MedianOf(stretch))),
+                         .noise = std::llround(SpreadOf(stretch)),
                          .probability = probability});
     begin = step.place;
     probability = step.probability;

@@ -15,8 +15,8 @@ SharedDatabase::SharedDatabase(const std::filesystem::path& path, Access access)
     : name_(path.string()), access_(access) {
   constexpr int kWaitMs = 60'000;
   const int create = access == Access::kAppend ? SQLITE_OPEN_CREATE : 0;
-  const int status = sqlite3_open_v2(
-      path.c_str(), &database_, SQLITE_OPEN_READWRITE | create | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int status = sqlite3_open_v2(path.c_str(), &database_,
+                                     SQLITE_OPEN_READWRITE | create | SQLITE_OPEN_NOMUTEX, nullptr);
   try {
     if (status != SQLITE_OK) FailWith(status);
     sqlite3_busy_timeout(database_, kWaitMs);

@@ -192,16 +192,16 @@ gate::Baseline BaseOfHistory(const fs::path& path, std::size_t runs) {
     Fail(ErrorKind::kInput, "{}: no run that passed its gate is in it", path.string());
   gate::Anchor& anchor = base.anchor.emplace();
   const std::int64_t first = database.Number("SELECT min(id) FROM run");
-  database.Run("SELECT strftime('%Y%m%d%H%M%S', time_ns / 1000000000, 'unixepoch'), tool_version"
-               " FROM run WHERE id = ?",
-               {first}, [&](const io::Row& row) {
-                 anchor.created = row.Text(0);
-                 anchor.tool_version = row.Text(1);
-               });
-  database.Run("SELECT metric, median FROM run_metric WHERE run = ?", {first},
-               [&](const io::Row& row) {
-                 anchor.medians[std::string(row.Text(0))] = row.IntOr(1, 0);
-               });
+  database.Run(
+      "SELECT strftime('%Y%m%d%H%M%S', time_ns / 1000000000, 'unixepoch'), tool_version"
+      " FROM run WHERE id = ?",
+      {first}, [&](const io::Row& row) {
+        anchor.created = row.Text(0);
+        anchor.tool_version = row.Text(1);
+      });
+  database.Run(
+      "SELECT metric, median FROM run_metric WHERE run = ?", {first},
+      [&](const io::Row& row) { anchor.medians[std::string(row.Text(0))] = row.IntOr(1, 0); });
   return base;
 }
 
