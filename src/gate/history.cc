@@ -186,7 +186,7 @@ void AddList(const Trend& trend, ScreenLines& lines) {
   const Plot plot(trend, first);
   const ScreenList list(
       2, {ScreenNumber("run", 4), ScreenText("label", 12), ScreenText("time (UTC)", 16),
-          ScreenAmount("value", 9, scale), ScreenText("* run, x failed, : noise band")});
+          ScreenAmount(scale.unit(), 9, scale), ScreenText("* run, x failed, : noise band")});
   lines.push_back(list.Heading());
   for (std::size_t i = first; i < trend.values.size(); ++i) {
     const HistoryRun& run = *trend.runs[i];
