@@ -246,6 +246,7 @@ class FindingCoverage {
             .transfers = HasTransfers(),
             .calls = HasCalls(),
             .threads = Any([](const RankDiagnosis& part) { return part.scheduler.recorded; }),
+            .nodes = Any([](const RankDiagnosis& part) { return part.scheduler.far_moves >= 0; }),
             .compares = ComparesRanks(),
             .steps = static_cast<double>(job_.CountedSteps()),
             .ranks = job_.ranks.size(),
@@ -261,7 +262,8 @@ class FindingCoverage {
                                          [](const GraphNode& node) { return node.graph >= 0; });
             }),
             .system_calls = Any([](const RankDiagnosis& part) { return part.knows_system_calls; }),
-            .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; })};
+            .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; }),
+            .cache_misses = Any([](const RankDiagnosis& part) { return part.functions.recorded; })};
   }
 
   template <typename Is>

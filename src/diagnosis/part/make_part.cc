@@ -77,6 +77,7 @@ class PartMaker {
           const CallSites sites(trace_, account_.clock);
           AddShares(trace_, timeline_, sites, stretches, names_, part_);
           AddThreadWaits(trace_, stretches, names_, part_);
+          AddCountedCalls(trace_, stretches, names_, part_);
           AddBlocked(sites);
           if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
           FindKernelOperators(trace_, names_, part_);
@@ -449,8 +450,18 @@ void CheckPart(const RankDiagnosis& part) {
           scheduler.far_moves >= -1);
   for (const ThreadWait& wait : part.scheduler.waits) {
     Require(wait.edge < graph.edges.size() && is_name(wait.name) && IsDuration(wait.time));
-    Require(HoldsUp(wait.doing));
+    Require(HoldsUp(wait.doing) || wait.doing == ThreadDoing::kRunning);
     RequireTime(wait.start, wait.longest);
+  }
+  Require(std::isfinite(scheduler.far_ratio) && scheduler.far_ratio >= 0);
+  for (const CountedCall& call : part.functions.calls) {
+    Require(is_name(call.name) && call.cycles >= -1 && call.instructions >= -1 &&
+            call.misses >= -1);
+    RequireTime(call.start, call.dur);
+  }
+  for (const CountedTime& time : part.functions.times) {
+    Require(time.edge < graph.edges.size() && time.call < part.functions.calls.size() &&
+            IsDuration(time.time));
   }
   for (const BlockedPart& call : part.blocked) {
     Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place) &&

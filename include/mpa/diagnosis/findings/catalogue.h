@@ -35,6 +35,8 @@
   X(kHostFewCores)       \
   X(kHostWokenLate)      \
   X(kHostInterrupts)     \
+  X(kHostNumaMoves)      \
+  X(kHostCacheMisses)    \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \

@@ -62,6 +62,7 @@ struct Coverage {
   const Thresholds& thresholds;
   bool on_gpu = false, operations = false, transfers = false, calls = false;
   bool threads = false;   ///< the scheduler of the operating system was recorded
+  bool nodes = false;     ///< and which NUMA node each core is of
   bool compares = false;  ///< enough ranks have a role in common
   double steps = 0;       ///< that count
   std::size_t ranks = 0;
@@ -71,6 +72,7 @@ struct Coverage {
   bool counts_packets = false;    ///< that network ports lose
   bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
   bool system_calls = false, locks = false;  ///< of threads of the host
+  bool cache_misses = false;                 ///< of functions of the program
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }
 inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }

@@ -164,7 +164,8 @@ struct SilentGap {
 };
 
 /// Within work of the host: time in which a thread that issues work could run and did not, as the
-/// scheduler of the operating system recorded it; all of one cause.
+/// scheduler of the operating system recorded it; all of one cause. `doing` kRunning: the time that
+/// it took longer because it ran on another NUMA node.
 struct ThreadWait {
   static constexpr bool kInColumns = true;
   std::uint32_t edge = 0;
@@ -184,7 +185,28 @@ struct SchedulerFacts {
   /// How often they gave their core away and had it taken, went on at another core, and of these at
   /// one of another NUMA node; `far_moves` is -1 where nodes are not known.
   std::int64_t given = 0, taken = 0, moves = 0, far_moves = -1;
+  double far_ratio = 0;  ///< how many times as long operators take on another node; 0: they do not
   std::vector<ThreadWait> waits;  ///< in order of their edges
+};
+
+/// A call of a function of the program on a thread that issues work, with the counters of the
+/// processor; -1: not counted.
+struct CountedCall {
+  static constexpr bool kInColumns = true;
+  NameId name = 0;
+  std::int64_t cycles = -1, instructions = -1, misses = -1;
+  TimeNs start = 0, dur = 0;  ///< in host time
+};
+/// How much of the work of the host on an edge lies in such a call.
+struct CountedTime {
+  static constexpr bool kInColumns = true;
+  std::uint32_t edge = 0, call = 0;
+  TimeNs time = 0;
+};
+struct FunctionFacts {
+  bool recorded = false;  ///< misses of caches were counted
+  std::vector<CountedCall> calls;
+  std::vector<CountedTime> times;
 };
 
 struct OperationPart {
@@ -261,6 +283,7 @@ struct RankDiagnosis {
   HostPlaces places;
   std::vector<SilentGap> gaps;  ///< of 1 ms or more
   SchedulerFacts scheduler;
+  FunctionFacts functions;
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
