@@ -76,6 +76,16 @@ class Caches(SlowCores):
         self.assertEqual((with_cycles["confidence"], without["confidence"]), ("high", "medium"))
         self.assertEqual(without["ranks"], [caches.RANK])
 
+    def test_the_timeline_shows_functions(self):
+        job = self.missing("shown")
+        trace = self.scratch / "shown.json"
+        done = self.run_tool("export", "timeline", "-d", job / f"rank{caches.RANK}_ascend_pt", "-o", trace)
+        self.assertEqual((done.code, done.errors), (0, []), done.err)
+        names = [event["name"] for event in json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+                 if event.get("cat") == "function"]
+        misses = caches.LAYER_OPERATORS * caches.MANY_MISSES
+        self.assertEqual(names, [f"layer_forward: {misses} cache misses"] * 8)
+
     def test_a_log_that_does_not_fit(self):
         job = self.missing("other")
         logs = [next(capture.glob("*.log")) for capture in self.captures(job)]
