@@ -174,9 +174,9 @@ namespace {
 // Of what holds records of a server alone; null for anything else.
 const char* ProblemOfServer(const fs::path& path, bool has_servers) {
   if (has_servers || IsServerTable(path)) return kServerProblem;
-  if (IsRawServerDatabase(path)) return kRawServerProblem;
+  if (IsDeviceRecord(path)) return kDeviceRecordProblem;
   if (!IsDirectory(path)) return nullptr;
-  return std::ranges::any_of(Entries(path), IsRawServerDatabase) ? kRawServerProblem : nullptr;
+  return std::ranges::any_of(Entries(path), IsDeviceRecord) ? kDeviceRecordProblem : nullptr;
 }
 
 }  // namespace
@@ -264,6 +264,7 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
   } else {
     DiscoverIn(resolved, options, found);
   }
+  KeepMostComplete(found.servers);
   AddHostWaitFilesBeside(found.ranks);
   JoinMemorySnapshots(found.ranks);
   return found;

@@ -178,13 +178,61 @@ class Requests(Server):
             self.assertEqual(found[rank]["p50ns"], percentile([time for time, _ in transfers], 50))
             self.assertEqual(found[rank]["tokens"], sum(tokens for _, tokens in transfers))
 
-    def test_database_and_text_say_the_same(self):
+    def test_all_forms_say_the_same(self):
+        """Tables as text and in a database, and what was recorded before any parsing, of old and of today."""
         plans = (records.HEALTHY, records.TRANSFERS, records.PLANS["kv_blocks_short"][0])
         for number, plan in enumerate(plans):
-            text = self.write_server(plan, f"text{number}/server")
-            database = self.write_server(plan, f"database{number}/server", form="db")
-            self.assertTrue((database / "profiler.db").is_file())
-            self.assertEqual(self.sheets(text), self.sheets(database))
+            expected = self.sheets(self.write_server(plan, f"csv{number}/server"))
+            self.assertEqual(len(expected["ServingRequests"]), plan.requests)
+            for form in ("db", "slices", "marks"):
+                with self.subTest(form, plan=number):
+                    found = self.sheets(self.write_server(plan, f"{form}{number}/server", form=form))
+                    self.assertEqual(found.keys(), expected.keys())
+                    for name, rows in expected.items():
+                        self.assertEqual(found[name], rows, name)
+
+    def test_a_trace_says_the_same_as_far_as_it_goes(self):
+        """It has neither the sum of the blocks nor hits of the prefix cache."""
+        for number, plan in enumerate((records.HEALTHY, records.PLANS["scheduler_slow"][0])):
+            expected = self.sheets(self.write_server(plan, f"csv{number}/server"))
+            found = self.sheets(self.write_server(plan, f"trace{number}/server", form="trace"))
+            for name, rows in expected.items():
+                for row in rows:
+                    for column in ("least_free_percent", "prefix_hit_percent"):
+                        if column in row:
+                            row[column] = None
+                self.assertEqual(found[name], rows, name)
+
+    def test_one_form_of_several_is_read(self):
+        """What lies together is one run, in whatever form; the most complete one counts."""
+        server = self.write_server(records.HEALTHY, "server")
+        expected = self.sheets(server)
+        other = records.PLANS["scheduler_slow"][0]  # would be seen
+        for form in ("db", "slices", "trace"):
+            records.write(other, server, form=form, spans=False)
+        self.assertEqual(self.sheets(server), expected)
+        (server / "request.csv").unlink()  # what is left is not whole
+        of_database = self.sheets(server)["ServingFindings"]
+        self.assertEqual(of_database[0]["finding"], "scheduler_slow")
+        (server / "profiler.db").unlink()
+        self.assertEqual(self.sheets(server)["ServingFindings"], of_database)
+
+    def test_records_beside_their_tables_count_once(self):
+        for raw, parsed in (("run", "run/output"), ("out/raw", "out")):
+            records.write(records.HEALTHY, self.scratch / raw, form="slices")
+            self.write_server(records.HEALTHY, parsed)
+            found = self.sheets(self.scratch / raw.split("/")[0])
+            self.assertEqual(len(found["ServingRequests"]), records.HEALTHY.requests)
+            self.assertEqual({row["instance"] for row in found["ServingRequests"]}, {parsed.rsplit("/")[-1]})
+
+    def test_a_broken_process_costs_itself(self):
+        server = self.write_server(records.HEALTHY, form="slices")
+        for name, content in (("201", b"no database"), ("100", b"")):
+            (server / f"ms_service_host-{name}.db").write_bytes(content)
+        result = self.run_tool(*SERVER_COMMANDS, server, "--json", "-o", self.out)
+        self.assertEqual(result.code, 5, result.err)
+        sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+        self.assertEqual(len(sheets["ServingRequests"]), records.HEALTHY.requests)
 
     def test_older_columns(self):
         """Releases of 2025 write microseconds, and say so in the names of columns."""
@@ -250,11 +298,11 @@ class Requests(Server):
         self.assertEqual(result.code, 3)
         self.assertIn("no records of a server's requests", result.errors[0])
 
-    def test_raw_records_are_named(self):
-        raw = self.write("raw/ms_service_1.db", b"SQLite format 3\0").parent
-        result = self.run_tool("-m", "compute_op_sum", "-d", raw, "-o", self.out)
+    def test_records_of_devices_are_named(self):
+        raw = self.write("raw/ascend_service_profiler_host-1.db", b"SQLite format 3\0").parent
+        result = self.run_tool(*SERVER_COMMANDS, raw, "-o", self.out)
         self.assertEqual(result.code, 3)
-        self.assertIn("ms_service_profiler.parse", result.errors[0])
+        self.assertIn("ms_service_", result.errors[0])
 
     def test_other_files_of_the_name(self):
         """request.csv of somebody else is no record of a server."""
