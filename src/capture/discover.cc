@@ -193,8 +193,8 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
       AddServer(resolved, options, found);
     if (found.ranks.size() == 1 && found.unusable.empty()) {
       scanned = {std::move(found.ranks.front()), ""};
-    } else if (found.ranks.empty() && options.servers && found.servers.size() == 1) {
-      scanned = {std::move(found.servers.front()), ""};
+    } else if (found.ranks.empty() && options.servers && !found.servers.empty()) {
+      scanned = {JoinServers(std::move(found.servers), resolved), ""};
     } else if (found.ranks.empty()) {
       const char* problem = ProblemOfServer(resolved, !found.servers.empty());
       if (problem != nullptr) scanned.problem = Translated(problem);

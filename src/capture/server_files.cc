@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -158,6 +160,15 @@ void KeepMostComplete(std::vector<RankInput>& servers) {
   for (std::size_t i = servers.size(); i-- > 0;) {
     if (is_twin[i]) servers.erase(servers.begin() + static_cast<std::ptrdiff_t>(i));
   }
+}
+
+RankInput JoinServers(std::vector<RankInput> servers, const fs::path& top) {
+  RankInput joined = std::move(servers.front());
+  if (servers.size() == 1) return joined;
+  joined.path = top;
+  for (RankInput& server : std::span(servers).subspan(1))
+    std::ranges::move(server.files, std::back_inserter(joined.files));
+  return joined;
 }
 
 bool IsDeviceRecord(const fs::path& path) {

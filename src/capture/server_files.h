@@ -26,6 +26,9 @@ std::optional<RankInput> ScanServer(const std::filesystem::path& path);
 /// directories and writes into others.
 void KeepMostComplete(std::vector<RankInput>& servers);
 
+/// The files of all instances of a server below `top` as one capture; of a single one itself.
+RankInput JoinServers(std::vector<RankInput> servers, const std::filesystem::path& top);
+
 inline constexpr const char* kServerProblem =
     "records of a server's requests and no profile of a device; '-m serving_requests' analyses"
     " them";

@@ -57,7 +57,9 @@ std::string ProcessOf(const ServerRows& rows, std::optional<std::size_t> host,
 BatchAppender::BatchAppender(const ServerRecords& records)
     : trace_(records.trace), instance_(records.instance) {
   const mpa::ServerRequests& requests = trace_.server_requests;
-  for (std::size_t i = 0; i < requests.Size(); ++i) by_id_.try_emplace(requests.id[i], i);
+  for (std::size_t i = 0; i < requests.Size(); ++i) {
+    if (requests.instance[i] == instance_) by_id_.try_emplace(requests.id[i], i);
+  }
 }
 
 void BatchAppender::Append(ServerBatches::Row batch, std::span<const ListedRequest> requests,

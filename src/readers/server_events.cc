@@ -241,7 +241,9 @@ void ServerLog::AddTransfers() {
   RankTrace& trace = records_.trace;
   mpa::ServerRequests& requests = trace.server_requests;
   std::unordered_map<StringId, std::size_t> by_id;
-  for (std::size_t i = 0; i < requests.Size(); ++i) by_id.try_emplace(requests.id[i], i);
+  for (std::size_t i = 0; i < requests.Size(); ++i) {
+    if (requests.instance[i] == records_.instance) by_id.try_emplace(requests.id[i], i);
+  }
   const auto column = [&](std::string_view name) -> std::vector<TimeNs>* {
     if (name == "sendReqToD") return &requests.sent;
     if (name == "sendReqToDSucc") return &requests.taken;

@@ -76,7 +76,9 @@ void ReadServerHandovers(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
   ServerRequests& requests = trace.server_requests;
   std::unordered_map<StringId, std::size_t> by_id;
-  for (std::size_t i = 0; i < requests.Size(); ++i) by_id.try_emplace(requests.id[i], i);
+  for (std::size_t i = 0; i < requests.Size(); ++i) {
+    if (requests.instance[i] == records.instance) by_id.try_emplace(requests.id[i], i);
+  }
   const auto id = rows.Find({"rid"});
   const auto column = [&](std::string_view name) {
     return TimeColumn(rows, {name}, {}, records.zone);

@@ -162,7 +162,11 @@ void ReadServerTable(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   const fs::path& path = file.path;
   const bool is_span = path.parent_path().filename() == "span_info";
   const fs::path directory = is_span ? path.parent_path().parent_path() : path.parent_path();
-  ServerRecords records{trace, 0, trace.strings.Intern(directory.filename().string())};
+  // Of several instances the names of their folders alone may be the same.
+  const fs::path below = directory.lexically_relative(trace.capture_path);
+  const bool is_below = !below.empty() && *below.begin() != ".." && below != ".";
+  const fs::path instance = is_below ? below : directory.filename();
+  ServerRecords records{trace, 0, trace.strings.Intern(instance.string())};
   if (path.extension() == ".json") return ReadServerTrace(file, records);
   if (path.filename() == "profiler.db") return ReadDatabase(path, records);
   if (path.extension() == ".db") return ReadServerDatabases(file, records);

@@ -483,6 +483,35 @@ class ServerGate(Server):
             self.assertAlmostEqual(row[f"{side}_time_ms"], percentile(firsts, 99) / 1e6, places=4)
         self.assertIn("decode batches", {name for name, _ in rows})
 
+    def test_instances_are_compared_by_name(self):
+        base = self.write_server(records.TWO_INSTANCES, "base")
+        again = self.write_server(records.TWO_INSTANCES, "again")
+        slow = records.replace(records.TWO_INSTANCES, step=30 * records.MS, instances=(1,), requests=200, per_second=7)
+        shutil.rmtree(again / "instance1")
+        records.write(slow, again / "instance1", seed=2)
+        records.write(slow, again / "instance7", seed=7)
+        result = self.run_tool("compare", "-bp", base, "-d", again, "--json", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+        rows = {(row["instance"], row["dp_rank"], row["quantity"], row["percentile"]): row
+                for row in sheets["RequestCompare"]}
+        self.assertEqual({key[:2] for key in rows}, {("", None), *((f"instance{number}", rank) for number in (0, 1)
+                                                                   for rank in (None, 0, 1))})
+        for side, directory, names in (("base", base, ("instance0", "instance1")),
+                                       ("comparison", again, ("instance0", "instance1", "instance7"))):
+            times = {name: [nanoseconds(row["first_token_latency(ms)"])
+                            for row in rows_of(directory / name / "request.csv")] for name in names}
+            times[""] = [time for one in times.values() for time in one]
+            for name in ("", "instance0", "instance1"):
+                row = rows[name, None, "time to first token", "p90"]
+                self.assertEqual(row[f"{side}_count"], len(times[name]), (side, name))
+                self.assertAlmostEqual(row[f"{side}_time_ms"], percentile(times[name], 90) / 1e6, places=4)
+        self.assertEqual(rows["instance0", 1, "decode batches", "p50"]["diff_ratio"], 1)
+        self.assertGreater(rows["instance1", 0, "decode batches", "p50"]["diff_ratio"], 1.3)
+        screen = self.run_tool("compare", "-bp", base, "-d", again, "-o", self.out).out
+        self.assertIn("only in the comparison: instance instance7", screen)
+        self.assertIn("instance instance1: decode batches run longer", " ".join(screen.split()))
+
 
 if __name__ == "__main__":
     sys.exit(main(__doc__, Requests, Causes, ServerGate))
