@@ -398,6 +398,40 @@ class Causes(Server):
         self.assertGreater(again, 0)
         self.assertIn(f"{again} prompts were read again", self.sheets(server)["ServingFindings"][0]["evidence"])
 
+    def test_who_is_out_of_step(self):
+        """The rank, how late it is and what that costs, computed from the passes of both ranks."""
+        server = self.write_server(records.PLANS["forwards_out_of_step"][0])
+        (found,) = self.sheets(server)["ServingFindings"]
+        self.assertEqual(found["where"], "dp 1")
+        starts = defaultdict(list)
+        for row in rows_of(server / "forward.csv"):
+            starts[int(row["dp_rank"])].append(nanoseconds(row["start_time(ms)"]))
+        late = [second - first for first, second in zip(starts[0], starts[1]) if second > first]
+        self.assertIn(f"{percentile(late, 50) / 1e6:.2f} ms behind", found["evidence"])
+        self.assertIn(f"{100 * len(late) / len(starts[0]):.0f} % of {len(starts[0])} rounds", found["evidence"])
+
+    def test_out_of_step_at_the_end(self):
+        plan = records.replace(records.TOGETHER, late_end=(0, 8 * records.MS, 0.9))
+        (found,) = self.sheets(self.write_server(plan))["ServingFindings"]
+        self.assertEqual((found["finding"], found["where"]), ("forwards_out_of_step", "dp 0"))
+        self.assertIn("ends its forward pass", found["evidence"])
+
+    def test_clocks_that_differ_are_innocent(self):
+        """Begin and end are equally far apart: nobody waits."""
+        server = self.write_server(records.TOGETHER)
+        rows = rows_of(server / "forward.csv")
+        for row in rows:
+            if row["dp_rank"] == "1":
+                for column in ("start_time(ms)", "end_time(ms)"):
+                    row[column] = f"{float(row[column]) + 9:.3f}"
+        self.write_rows(server / "forward.csv", rows)
+        self.assertEqual(self.sheets(server)["ServingFindings"], [])
+
+    def test_ranks_that_do_not_wait_for_each_other(self):
+        """They run side by side, at their own pace, as with dense models."""
+        plan = records.replace(records.HEALTHY, weights=(3, 2), per_second=9)
+        self.assertEqual(self.sheets(self.write_server(plan))["ServingFindings"], [])
+
     def test_an_overlapped_scheduler_is_innocent(self):
         """As slow, but while batches run: nothing waits for it."""
         plan = records.replace(records.PLANS["scheduler_slow"][0], is_async=True)

@@ -55,11 +55,15 @@ class Plan:
     before: tuple = (2 * MS, 0.5)  # tokenising: for a request, for a token of its prompt
     behind: int = 1 * MS
     transfer: tuple = ()  # from prefill to decode, before the second token: for a request, for a token
+    together: bool = False  # data parallel ranks run each batch at the same time: collectives tie them
+    late: tuple = ()  # the rank that begins so much later, in that part of its batches
+    late_end: tuple = ()  # the same of one that ends later
 
 
 HEALTHY = Plan()
 TRANSFERS = replace(HEALTHY, transfer=(1 * MS, 2.0))
 TWO_INSTANCES = replace(HEALTHY, instances=(1, 1), requests=400, per_second=14)
+TOGETHER = replace(HEALTHY, together=True)
 # Name of the finding: the plan with the cause, and the healthy one that is its twin.
 PLANS = {
     "kv_blocks_short": (replace(HEALTHY, blocks=150, per_second=14), HEALTHY),
@@ -70,6 +74,7 @@ PLANS = {
                          TWO_INSTANCES),
     "prefill_rides_along": (replace(HEALTHY, prompt=(3000, 7000), most_tokens=8192, per_second=11, hit_rate=(0.2, 0.3),
                                     blocks=8000), HEALTHY),
+    "forwards_out_of_step": (replace(TOGETHER, late=(1, 9 * MS, 0.8)), TOGETHER),
     "scheduler_slow": (replace(HEALTHY, schedule=12 * MS, is_async=False), HEALTHY),
     "sampler_slow": (replace(HEALTHY, sample=11 * MS), HEALTHY),
     "pre_post_processing_slow": (replace(HEALTHY, before=(20 * MS, 150.0), behind=30 * MS), HEALTHY),
@@ -216,14 +221,24 @@ class Lane:
         return batch, before
 
     def execute(self, batch, before, now, done):
-        plan, record = self.plan, self.record
+        plan = self.plan
         start = now - plan.schedule if plan.is_async else now
-        scheduled = start + plan.schedule
-        begin = max(scheduled, done) + (plan.gap if done else 0)
+        begin = max(start + plan.schedule, done) + (plan.gap if done else 0)
+        return self.write(batch, before, start, begin, begin + self.forward_time(batch))
+
+    def forward_time(self, batch):
+        plan = self.plan
         prompts = sum(tokens for _, tokens, is_prefill in batch if is_prefill)
         decoding = sum(1 for _, _, is_prefill in batch if not is_prefill)
-        forward = plan.step + plan.per_prompt_token * prompts + plan.per_request * decoding
-        end = begin + forward + plan.sample
+        return plan.step + plan.per_prompt_token * prompts + plan.per_request * decoding
+
+    def write(self, batch, before, start, begin, forwarded):
+        """A batch that is put together at `start` and runs from `begin`; when it has run."""
+        plan, record = self.plan, self.record
+        scheduled = start + plan.schedule
+        prompts = sum(tokens for _, tokens, is_prefill in batch if is_prefill)
+        decoding = sum(1 for _, _, is_prefill in batch if not is_prefill)
+        end = forwarded + plan.sample
         listed = []
         for request, tokens, is_prefill in batch:
             request.iteration += 1
@@ -245,10 +260,10 @@ class Lane:
                                **common, **nothing})
         record.cache.append({"name": "KVCacheStatus", "start": scheduled, "dp_rank": self.dp_rank, **blocks})
         self.iterations += 1
-        record.forwards.append({"name": "forward", "start": begin, "end": begin + forward, "batch_size": len(batch),
+        record.forwards.append({"name": "forward", "start": begin, "end": forwarded, "batch_size": len(batch),
                                 "batch_type": kind, "forward_iter": self.iterations, "dp_rank": self.dp_rank,
                                 "prof_id": 2 * self.dp_rank + 1, "rids": [one["rid"] for one in listed]})
-        record.samples.append((begin + forward, end, 100 + self.dp_rank))
+        record.samples.append((forwarded, end, 100 + self.dp_rank))
         for state, count in (("waiting", len(self.waiting)), ("running", len(self.running)), ("swapped", 0)):
             record.status.append((start, 100 + self.dp_rank, state, count))
         for request, tokens, is_prefill in batch:
@@ -269,6 +284,35 @@ class Lane:
         return end
 
 
+def run_together(plan, lanes, chance):
+    """Batches of all ranks begin when the last one is ready, in their collectives, and end together."""
+    now = min(lane.coming[0].enqueued for lane in lanes)
+    while any(lane.coming or lane.waiting or lane.running for lane in lanes):
+        for lane in lanes:
+            lane.come(now)
+        chosen = [lane.choose(now, True) for lane in lanes]
+        if not any(batch for batch, _ in chosen):
+            now = min(lane.coming[0].enqueued for lane in lanes if lane.coming)
+            continue
+
+        def lag(number, planned):
+            is_late = planned and planned[0] == number and chance.random() < planned[2]
+            return (planned[1] if is_late else 0) + chance.randint(0, 200)
+
+        begins = [now + plan.schedule + plan.gap + lag(number, plan.late) for number in range(len(lanes))]
+        end = max(begins) + max(lane.forward_time(batch) for lane, (batch, _) in zip(lanes, chosen))
+        ends = [end + lag(number, plan.late_end) for number in range(len(lanes))]
+        for lane, (batch, before), begin, end in zip(lanes, chosen, begins, ends):
+            if batch:
+                lane.write(batch, before, now, begin, end)
+            else:  # it only takes part in the collectives
+                lane.iterations += 1
+                lane.record.forwards.append(
+                    {"name": "forward", "start": begin, "end": end, "batch_size": 0, "batch_type": "Dummy", "rids": [],
+                     "forward_iter": lane.iterations, "dp_rank": lane.dp_rank, "prof_id": 2 * lane.dp_rank + 1})
+        now = max(ends) + plan.sample
+
+
 def instance_of(plan, name, share, seed):
     """An instance with its share of the requests."""
     chance = random.Random(seed)
@@ -282,10 +326,16 @@ def instance_of(plan, name, share, seed):
         request = Request(f"{name}-{number}", round(time), prompt, chance.randint(*plan.reply), round(hit, 4), dp_rank)
         request.enqueued = request.arrival + round(plan.before[0] + plan.before[1] * prompt)
         record.requests.append(request)
+    lanes = []
     for dp_rank in range(len(plan.weights)):
         of_rank = [one for one in record.requests if one.dp_rank == dp_rank]
         if of_rank:
-            Lane(plan, dp_rank, of_rank, record).run()
+            lanes.append(Lane(plan, dp_rank, of_rank, record))
+    if plan.together:
+        run_together(plan, lanes, chance)
+    else:
+        for lane in lanes:
+            lane.run()
     for rows in (record.batches, record.cache, record.forwards):
         rows.sort(key=lambda row: row["start"])
     record.status.sort()
