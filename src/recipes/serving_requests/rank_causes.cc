@@ -63,7 +63,7 @@ struct Lag {
   // The rank that most of the time goes to.
   std::size_t Latest() const {
     const auto sum_of = [](const auto& one) { return Sum(one.second); };
-    return std::ranges::max(of_last, {}, sum_of).first;
+    return std::ranges::max_element(of_last, {}, sum_of)->first;
   }
   static TimeNs Sum(const std::vector<TimeNs>& times) {
     TimeNs sum = 0;
