@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of calls into the operating system and of locks, which other tools than the profiler
-// leave in or beside a capture.
+// Records of calls into the operating system, of locks and of functions, which other tools than
+// the profiler leave in or beside a capture.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTableBegins = "msosrt_trace_", kLogBegins = "GIL_";
+constexpr std::string_view kTableBegins = "msosrt_trace_", kLogBegins = "GIL_",
+                           kFunctionsBegin = "function_monitor_";
 /// Behind the name of a log, where gil_tracer made it ready for a viewer.
 constexpr std::string_view kConverted = "_trace";
 
@@ -27,11 +28,19 @@ bool IsOfDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// What stands behind the beginning, up to the next underscore.
+FileKind KindOf(const fs::path& path) {
+  if (IsFunctionLog(path)) return FileKind::kFunctionLog;
+  return IsLockTrace(path) ? FileKind::kLockTrace : FileKind::kSystemCalls;
+}
+
+// What stands behind the beginning, up to the next underscore or dot.
 std::string ProcessOf(const fs::path& path) {
+  const FileKind kind = KindOf(path);
+  const std::string_view begins = kind == FileKind::kFunctionLog ? kFunctionsBegin
+                                  : kind == FileKind::kLockTrace ? kLogBegins
+                                                                 : kTableBegins;
   const std::string name = path.filename().string();
-  const std::size_t begin = (IsLockTrace(path) ? kLogBegins : kTableBegins).size();
-  return name.substr(begin, name.find('_', begin) - begin);
+  return name.substr(begins.size(), name.find_first_of("_.", begins.size()) - begins.size());
 }
 
 // "node1_4711_20260101_ascend_pt", "node1_4711.1720000000.pt.trace.json": the parts of a name, one
@@ -70,9 +79,18 @@ bool IsLockTrace(const fs::path& path) {
   return end != std::string_view::npos && IsOfDigits(rest.substr(0, end));
 }
 
+bool IsFunctionLog(const fs::path& path) {
+  const std::string name = path.filename().string();
+  constexpr std::string_view kEnd = ".log";
+  return name.starts_with(kFunctionsBegin) && name.ends_with(kEnd) && IsOfDigits(ProcessOf(path)) &&
+         name.size() == kFunctionsBegin.size() + ProcessOf(path).size() + kEnd.size();
+}
+
 namespace {
 
-bool IsWaitFile(const fs::path& path) { return IsSystemCallTable(path) || IsLockTrace(path); }
+bool IsWaitFile(const fs::path& path) {
+  return IsSystemCallTable(path) || IsLockTrace(path) || IsFunctionLog(path);
+}
 
 // Empty for a directory that may not be read: the capture itself says so.
 std::vector<fs::path> WaitFilesIn(const fs::path& directory) {
@@ -93,8 +111,7 @@ void AddAll(std::vector<fs::path> files, RankInput& rank) {
   std::erase_if(files, [&](const fs::path& file) {
     return std::ranges::find(rank.files, file, &CaptureFile::path) != rank.files.end();
   });
-  for (const fs::path& file : files)
-    AddFile(rank, IsLockTrace(file) ? FileKind::kLockTrace : FileKind::kSystemCalls, file);
+  for (const fs::path& file : files) AddFile(rank, KindOf(file), file);
 }
 
 // A single file in a folder of arbitrary files, of which none is its own but by its name.

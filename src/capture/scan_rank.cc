@@ -107,8 +107,9 @@ void AddDeviceInfos(RankInput& rank) {
 // Files of PyTorch that are not profiles; null for others.
 const char* ProblemOfKind(const fs::path& path) {
   const std::string name = path.filename().string();
-  if (IsLockTrace(path) || IsSystemCallTable(path)) {
-    return "calls or locks of a process, which are read beside a capture of it; give the capture"
+  if (IsLockTrace(path) || IsSystemCallTable(path) || IsFunctionLog(path)) {
+    return "calls, locks or functions of a process, which are read beside a capture of it; give"
+           " the capture"
            " that they lie beside or in";
   }
   if (name.ends_with(".pickle") || name.ends_with(".pkl")) {

@@ -108,6 +108,8 @@ void AddGraphCaptures(RankInput& rank, const std::filesystem::path& named);
 /// makes of one, "GIL_4711_rank_0.json".
 bool IsSystemCallTable(const std::filesystem::path& path);
 bool IsLockTrace(const std::filesystem::path& path);
+/// True for a log of function_monitor, "function_monitor_4711.log".
+bool IsFunctionLog(const std::filesystem::path& path);
 
 /// Adds those that are in the capture.
 void AddHostWaitFiles(RankInput& rank);

@@ -109,6 +109,7 @@ RankFacts SurveyRank(RankInput input) {
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
   facts.snapshots = input.Find(FileKind::kMemorySnapshot) != nullptr;
+  facts.scheduler_traces = input.Find(FileKind::kSchedulerTrace) != nullptr;
   if (facts.kind == CaptureKind::kSnapshot) {
     SurveySnapshot(facts);
   } else if (IsKineto(facts.kind)) {
@@ -120,6 +121,7 @@ RankFacts SurveyRank(RankInput input) {
     SurveyRaw(input, facts);
   }
   if (input.msprof) SurveyMsprofOutput(*input.msprof, facts);
+  if (input.Find(FileKind::kHardwareTable) != nullptr) facts.recorded.hardware = Recorded::kYes;
   WarnOfUnreadDatabases(input, facts);
   CompleteSettings(facts);
   WarnOfSources(input, facts);

@@ -77,6 +77,32 @@ void SurveyContents(const io::Database& database, RankFacts& facts) {
   recorded.mstx = has_rows("MSTX_EVENTS");
 }
 
+// Samples over time of the device and of the host.
+void SurveyHardware(const io::Database& database, RankFacts& facts) {
+  constexpr std::string_view kTables[] = {"ACC_PMU",
+                                          "AICORE_FREQ",
+                                          "CPU_USAGE",
+                                          "DDR",
+                                          "HBM",
+                                          "HCCS",
+                                          "HOST_DISK_USAGE",
+                                          "HOST_MEM_USAGE",
+                                          "HOST_NETWORK_USAGE",
+                                          "LLC",
+                                          "NETDEV_STATS",
+                                          "NIC",
+                                          "NPU_MEM",
+                                          "NPU_MODULE_MEM",
+                                          "PCIE",
+                                          "QOS",
+                                          "ROCE",
+                                          "SIO",
+                                          "SOC_BANDWIDTH_LEVEL",
+                                          "UB"};
+  facts.recorded.hardware = YesIf(std::ranges::any_of(
+      kTables, [&](std::string_view table) { return HasRows(database, table) == Recorded::kYes; }));
+}
+
 void SurveyPlaces(const io::Database& database, RankFacts& facts) {
   if (database.HasTable("RANK_DEVICE_MAP")) {
     io::Statement rows = database.Query("SELECT deviceId FROM RANK_DEVICE_MAP");
@@ -206,6 +232,7 @@ void SurveyDb(const RankInput& input, RankFacts& facts) {
     const io::Database database(file.path);
     SurveyUnreadTables(database, facts);
     SurveyContents(database, facts);
+    SurveyHardware(database, facts);
     SurveyPlaces(database, facts);
     SurveyJob(database, facts);
     SurveySteps(database, facts);

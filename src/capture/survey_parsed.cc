@@ -171,7 +171,7 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
   } else {
     facts.tables_alone = true;
     Contents& recorded = facts.recorded;
-    recorded.host_ops = recorded.stacks = recorded.mstx = Recorded::kNo;
+    recorded.host_ops = recorded.stacks = recorded.mstx = recorded.hardware = Recorded::kNo;
     facts.warnings.push_back(
         {"no_trace",
          "no trace_view.json and no profiler database: tables alone do not show operators, single"
@@ -190,7 +190,7 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
 
 void SurveyKineto(const RankInput& input, RankFacts& facts) {
   facts.framework = "PyTorch";
-  facts.recorded.l2_cache = facts.recorded.op_attributes = Recorded::kNo;
+  facts.recorded.l2_cache = facts.recorded.op_attributes = facts.recorded.hardware = Recorded::kNo;
   const CaptureFile* trace = input.FindKineto();
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);

@@ -126,6 +126,12 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   recorded.counters = any(device, {"ffts_profile.", "aicore.data", "aiVectorCore.data"});
   recorded.l2_cache = any(device, {"l2_cache.data"});
   recorded.op_attributes = any(host, {"node_attr_info"});
+  // Some chips have a clock without records of it.
+  if (ContainsAny(device,
+                  {"lpmFreqConv.data", "npu_mem.data", "npu_module_mem.data", "hbm.data",
+                   "ddr.data", "llc.data", "hccs.data", "pcie.data", "nic.data", "roce.data"})) {
+    recorded.hardware = Recorded::kYes;
+  }
   recorded.communication = any(host, {"hccl_op_info", "additional.hccl_info"});
   recorded.communication_tasks = any(host, {"additional.hccl_info"});
   recorded.bandwidths = recorded.communication_tasks;

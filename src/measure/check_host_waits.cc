@@ -93,7 +93,8 @@ void Check(const RecordedStarts& recorded, const SystemThreads& threads, const W
 }  // namespace
 
 void CheckHostWaits(RankTrace& trace) {
-  if (trace.system_calls.Empty() && trace.lock_uses.Empty()) return;
+  if (trace.system_calls.Empty() && trace.lock_uses.Empty() && trace.function_counts.Empty())
+    return;
   const RecordedStarts recorded(trace);
   if (!recorded.Any()) return;  // nothing to hold them against
   const SystemThreads threads(trace.tracks);
@@ -115,6 +116,16 @@ void CheckHostWaits(RankTrace& trace) {
   Check(
       recorded, threads, kOfLocks, [&](std::size_t i) { return locks.is_held[i] == 0; },
       trace.lock_uses, trace);
+  // Threads do begin operators in functions of the program.
+  constexpr Words kOfFunctions{
+      "calls of functions left out, they are of another time than the capture: record both"
+      " together",
+      "calls of functions left out, none is of a thread of the capture: record them in its"
+      " container",
+      "", ""};
+  Check(
+      recorded, threads, kOfFunctions, [](std::size_t) { return false; }, trace.function_counts,
+      trace);
 }
 
 }  // namespace mpa

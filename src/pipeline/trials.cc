@@ -33,11 +33,12 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
     const std::set<std::int64_t> steps(trace.steps.id.begin(), trace.steps.id.end());
     facts.steps.emplace(steps.begin(), steps.end());
   }
-  if (!HasEvents(facts.kind)) return;
   const auto tell = [](bool is_there, Recorded& state) {
     if (state == Recorded::kUnknown) state = is_there ? Recorded::kYes : Recorded::kNo;
   };
   Contents& recorded = facts.recorded;
+  tell(!trace.counters.Empty() || !trace.core_clocks.Empty(), recorded.hardware);
+  if (!HasEvents(facts.kind)) return;
   tell(!trace.kernels.Empty() || !trace.device_tasks.Empty() || !trace.communications.Empty() ||
            !trace.overlaps.Empty(),
        recorded.device_tasks);

@@ -26,6 +26,7 @@ Reader DeviceInfoJson();
 Reader RawCapture();
 Reader SystemCallsCsv();
 Reader LockTrace();
+Reader FunctionLog();
 Reader SchedulerTrace();
 Reader ServerTable();
 Reader MemorySnapshot();
@@ -53,6 +54,7 @@ const std::vector<Reader>& AllReaders() {
       readers::DeviceInfoJson(),
       readers::SystemCallsCsv(),
       readers::LockTrace(),
+      readers::FunctionLog(),
       readers::SchedulerTrace(),
       readers::ServerTable(),
       readers::MemorySnapshot(),

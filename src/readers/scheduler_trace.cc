@@ -2,18 +2,17 @@
 // A trace of the operating system's scheduler: trace.txt of ftrace, the report of trace-cmd, the
 // text of perf script. It is joined to the profile by thread and clock; where either is not known,
 // nothing is.
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "monotonic_clock.h"
 #include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/capture/scheduler_files.h"
 #include "mpa/io/input_text.h"
 #include "mpa/measure/intervals.h"
-#include "mpa/raw/host_clock.h"
 #include "mpa/readers/reader.h"
 #include "scheduler_events.h"
 #include "scheduler_process.h"
@@ -24,21 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path CaptureOf(const RankTrace& trace) {
-  fs::path path = trace.capture_path;
-  std::error_code ignored;
-  if (fs::is_regular_file(path, ignored)) path = path.parent_path();
-  const std::string name = path.filename().string();
-  const bool is_output = name == "ASCEND_PROFILER_OUTPUT" || name == "mindstudio_profiler_output";
-  return is_output ? path.parent_path() : path;
-}
-
 // The vendor's tool records by the clock of which the control files say the way to the epoch.
 std::optional<TimeNs> OffsetOf(const fs::path& path, const SchedulerEvents& events,
                                const RankTrace& trace) {
-  if (events.to_epoch) return events.to_epoch;
-  if (const auto offset = raw::MonotonicToEpoch(CaptureOf(trace))) return offset;
-  return raw::MonotonicToEpoch(path.parent_path());
+  return events.to_epoch ? events.to_epoch : MonotonicToEpoch(trace, path);
 }
 
 // When a thread is certain to run, because it begins to do something that the profile recorded.

@@ -102,6 +102,7 @@ enum class FileKind {
   kSchedulerTrace,    ///< of the operating system: ftrace, perf sched; may be several
   kSystemCalls,       ///< CSV of the OSRT library; may be several
   kLockTrace,         ///< log of gil_tracer
+  kFunctionLog,       ///< log of function_monitor
   kHardwareTable,     ///< CSV of counters of memories and links; may be several
   kServerTable,       ///< CSV or database of msServiceProfiler; may be several
   kGraphCapture,      ///< trace of torch.profiler of the capture of graphs; may be several

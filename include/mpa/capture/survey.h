@@ -37,6 +37,7 @@ struct Contents {
   Recorded op_memory{};            ///< allocations of operators
   Recorded mstx{};                 ///< ranges and marks set by the user
   Recorded chip{};                 ///< cores and clock of the device
+  Recorded hardware{};             ///< counters of memories, links and the host over time
 };
 
 /// Something that a capture may hold, as programs and people call it.
@@ -61,7 +62,8 @@ inline constexpr RecordedContent kRecordedContents[] = {
     {&Contents::memory, "memory", "memory", true},
     {&Contents::op_memory, "operator_memory", "memory of operators", true},
     {&Contents::mstx, "mstx", "mstx", true},
-    {&Contents::chip, "chip", "chip"}};
+    {&Contents::chip, "chip", "chip"},
+    {&Contents::hardware, "hardware", "counters of the hardware", true}};
 
 /// Something about the collection that makes the capture misleading or incomplete.
 struct Warning {
@@ -95,6 +97,7 @@ struct RankFacts {
   Contents recorded;
   bool kernel_sums = false;                ///< op_statistic.csv is there
   bool snapshots = false;                  ///< memory snapshots are there
+  bool scheduler_traces = false;           ///< of the operating system
   RecordInventory records;                 ///< of a raw capture
   std::vector<std::string> unread_tables;  ///< of a database, those with rows; of msprof
   std::vector<std::string> server_tables;  ///< of a server's records: "request", "batch"

@@ -106,6 +106,8 @@ inline constexpr std::tuple kRankTables{
     RankTable<&RankTrace::interrupts, Tables::kThreadStates, OfStep::kMeanwhile>{"interrupts"},
     RankTable<&RankTrace::system_calls, Tables::kSystemCalls, OfStep::kMeanwhile>{"system_calls"},
     RankTable<&RankTrace::lock_uses, Tables::kSystemCalls, OfStep::kMeanwhile>{"lock_uses"},
+    RankTable<&RankTrace::function_counts, Tables::kFunctionCounts, OfStep::kMeanwhile>{
+        "function_counts"},
     // Samples name their counter by its row here.
     RankTable<&RankTrace::counters, Tables::kCounters, OfStep::kAll>{"counters"},
     RankTable<&RankTrace::counter_samples, Tables::kCounters, OfStep::kHeldOnDevice>{

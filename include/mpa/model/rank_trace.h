@@ -12,6 +12,7 @@
 #include "mpa/base/rank_sequence.h"
 #include "mpa/model/communication_summary.h"
 #include "mpa/model/device_tables.h"
+#include "mpa/model/function_counts.h"
 #include "mpa/model/hardware_counters.h"
 #include "mpa/model/host_tables.h"
 #include "mpa/model/issues.h"
@@ -92,6 +93,7 @@ enum class Tables : std::uint64_t {
   kSystemCalls = 1ull << 35,   ///< with the locks
   kCounters = 1ull << 36,      ///< with their samples
   kServer = 1ull << 37,        ///< requests, batches, cache and transfers of a server
+  kFunctionCounts = 1ull << 38,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -154,6 +156,7 @@ struct RankTables {
   Interrupts interrupts;
   SystemCalls system_calls;
   LockUses lock_uses;
+  FunctionCounts function_counts;
   Counters counters;
   CounterSamples counter_samples;
   ServerRequests server_requests;

@@ -72,6 +72,11 @@ struct RankCounters {
 
 using Ranks = std::vector<OfRank<RankCounters>>;
 
+/// What records counters.
+inline constexpr const char* kHowToRecord =
+    "collect with sys_io, sys_interconnection or host_sys of the profiler, or msprof"
+    " --sys-hardware-mem=on";
+
 /// Measures all counters of a rank.
 RankCounters Measure(const RankTrace& trace);
 

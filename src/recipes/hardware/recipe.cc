@@ -34,7 +34,9 @@ void ReduceHardware(const Ranks& ranks, const RecipeArguments&, OutputSelection 
 Verdict JudgeHardware(const RankFacts& facts) {
   return JudgeReadable(facts)
       .Refuse(facts.kind == CaptureKind::kGpu, "only counters of NPUs are examined", "")
-      .RefuseKineto(facts, "have no counters of the hardware");
+      .RefuseKineto(facts, "have no counters of the hardware")
+      .LeaveApart(facts.recorded.hardware == Recorded::kNo,
+                  "no counters of the hardware were recorded", kHowToRecord);
 }
 
 }  // namespace
@@ -46,8 +48,7 @@ Recipe Hardware() {
        .summary = "counters of memories, links and the host: what they reach, and what ran then",
        .needs = Tables::kCounters | Tables::kCoreClocks | Tables::kChips | Tables::kJobInfo |
                 Tables::kHostOps | Tables::kDeviceTasks | Tables::kHostCalls | kStepTables,
-       .can_run = JudgeHardware,
-       .empty_is_answer = true});
+       .can_run = JudgeHardware});
 }
 
 }  // namespace mpa::recipes::hardware

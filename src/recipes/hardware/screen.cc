@@ -81,8 +81,10 @@ std::optional<Reached> Foremost(const std::vector<Reached>& groups) {
 std::string Sentence(const Reached& reached, bool several) {
   const Counter& counter = *reached.counter;
   const std::string label =
-      several ? Say("{} on {}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
+      several ? Say("{0} on {1}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
   const std::string value = ValueText(counter.id, counter.max);
+  if (counter.samples > 1 && counter.min == counter.max && counter.limit <= 0)
+    return Say("{} is {} all the time", label, value);
   // What runs a little of that time is not what the counter tells of.
   const bool runs = counter.id.unit == kBandwidth && !counter.ran.empty() &&
                     2 * counter.ran.front().time >= counter.high;
@@ -187,15 +189,10 @@ void AddLines(const Ranks& ranks, Detail detail, Report& report) {
       std::ranges::any_of(ranks, [](const auto& rank) { return !rank.part.counters.empty(); });
   if (!any) {
     report.notes.push_back(
-        Say("no counters of the hardware were recorded; collect with sys_io, sys_interconnection or"
-            " host_sys of the profiler, or msprof --sys-hardware-mem=on"));
+        Say("no counters of the hardware were recorded; {}", Translated(kHowToRecord)));
   }
-  if (detail == Detail::kNone) return;
+  if (detail == Detail::kNone || !any) return;
   ScreenLines& lines = report.lines;
-  if (!any) {
-    lines.emplace_back(Say("no counters of the hardware were recorded"));
-    return;
-  }
   const std::vector<CounterOfRanks> counters = MainCounters(ranks);
   const std::vector<Reached> groups = ForemostOfGroups(counters, ranks);
   if (const auto foremost = Foremost(groups))

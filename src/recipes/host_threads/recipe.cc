@@ -24,6 +24,11 @@
 namespace mpa::recipes::host_threads {
 namespace {
 
+// What records the scheduler.
+constexpr const char* kHowToRecord =
+    "while the profiler runs: trace-cmd record -C mono_raw -e sched -e irq; put the text of"
+    " trace-cmd report -t into the capture as trace.txt";
+
 RankThreads MapHostThreads(const RankTrace& trace, const RecipeArguments&) {
   return ThreadsOf(trace);
 }
@@ -189,18 +194,23 @@ void ReduceHostThreads(const Ranks& ranks, const RecipeArguments&, OutputSelecti
     }
     report.sheets.push_back(std::move(list).Take());
   }
-  if (wanted.screen == Detail::kNone) return;
   const bool any = std::ranges::any_of(
       ranks, [](const OfRank<RankThreads>& rank) { return !rank.part.threads.empty(); });
   if (!any) {
-    AddSentence(Say("no trace of the operating system's scheduler (ftrace, perf sched) fits the"
-                    " captures: what their threads waited for is unknown"),
-                report.lines);
-    return;
+    report.notes.push_back(
+        Say("no trace of the operating system's scheduler (ftrace, perf sched) fits the captures:"
+            " what their threads waited for is unknown; {}",
+            Translated(kHowToRecord)));
   }
+  if (wanted.screen == Detail::kNone || !any) return;
   AddVerdict(ranks, report.lines);
   AddThreadLines(ranks, wanted.screen, report.lines);
   AddInterruptLines(ranks, report.lines);
+}
+
+Verdict JudgeHostThreads(const RankFacts& facts) {
+  return JudgeReadable(facts).LeaveApart(
+      !facts.scheduler_traces, "no trace of the operating system's scheduler", kHowToRecord);
 }
 
 }  // namespace
@@ -212,8 +222,7 @@ Recipe HostThreads() {
        .summary = "whether the threads of each rank ran when they could, and what kept them",
        .needs = Tables::kThreadStates | Tables::kHostOps | Tables::kHostCalls |
                 Tables::kQueuedWork | Tables::kLaunches,
-       .can_run = JudgeReadable,
-       .empty_is_answer = true});
+       .can_run = JudgeHostThreads});
 }
 
 }  // namespace mpa::recipes::host_threads

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// function_monitor_<process>.log: calls of functions of the program, with what the counters of the
+// processor say of them (function_monitor).
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "monotonic_clock.h"
+#include "mpa/base/language.h"
+#include "mpa/base/log.h"
+#include "mpa/base/text.h"
+#include "mpa/io/input_text.h"
+#include "mpa/io/numbers.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa::readers {
+namespace {
+
+// "name:forward start:7000000000.123 duration:1200.5 rankId:0 pid:4711 pname:python tid:4711
+// tname:MainThread extraInfo:event-cycles:100;event-instructions:200", behind what the logger
+// writes before it. The names of processes and threads may have blanks.
+struct LogLine {
+  std::string_view name, start, duration, process, thread, counts;
+};
+
+LogLine LineOf(std::string_view line) {
+  LogLine found;
+  const auto take = [](std::string_view word, std::string_view key, std::string_view& value) {
+    if (value.empty() && word.starts_with(key)) value = word.substr(key.size());
+  };
+  for (const std::string_view word : Split(line, ' ')) {
+    take(word, "name:", found.name);
+    take(word, "start:", found.start);
+    take(word, "duration:", found.duration);
+    take(word, "pid:", found.process);
+    take(word, "tid:", found.thread);
+    take(word, "extraInfo:", found.counts);
+  }
+  return found;
+}
+
+// What libkperf and perf call one event, on different processors; the first that is there counts.
+constexpr std::array<std::string_view, 2> kCycles = {"cycles", "cpu-cycles"};
+constexpr std::array<std::string_view, 2> kInstructions = {"instructions", "inst_retired"};
+constexpr std::array<std::string_view, 5> kMisses = {
+    "LLC-load-misses", "LLC-misses", "ll_cache_miss_rd", "cache-misses", "l3d_cache_refill"};
+
+// -1: it was not counted.
+std::int64_t CountOf(std::string_view counts, std::span<const std::string_view> names) {
+  for (const std::string_view name : names) {
+    for (const std::string_view item : Split(counts, ';')) {
+      const std::size_t colon = item.rfind(':');
+      if (colon == std::string_view::npos) continue;
+      std::string_view event = item.substr(0, colon);
+      if (event.starts_with("event-")) event.remove_prefix(std::string_view("event-").size());
+      // Some events are of the user's mode alone: "cycles:u".
+      if (event.substr(0, event.find(':')) != name) continue;
+      const auto count = io::ParseInt(item.substr(colon + 1));
+      if (count && *count >= 0) return *count;
+    }
+  }
+  return -1;
+}
+
+// The tool begins to count anew where it enters a function, also within another one.
+void DropCountsOfOuterCalls(FunctionCounts& calls) {
+  std::vector<std::size_t> rows(calls.Size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i;
+  std::ranges::sort(rows, {}, [&](std::size_t i) {
+    return std::tuple{calls.process[i], calls.thread[i], calls.start[i], -calls.dur[i], i};
+  });
+  for (std::size_t at = 0; at + 1 < rows.size(); ++at) {
+    const std::size_t outer = rows[at], next = rows[at + 1];
+    const bool is_outer = calls.process[outer] == calls.process[next] &&
+                          calls.thread[outer] == calls.thread[next] &&
+                          calls.start[next] < calls.start[outer] + calls.dur[outer];
+    if (is_outer) calls.cycles[outer] = calls.instructions[outer] = calls.misses[outer] = -1;
+  }
+}
+
+void ReadFunctionLog(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  const auto offset = MonotonicToEpoch(trace, file.path);
+  if (!offset) {
+    LogWarning(
+        "{}: not used, the clock of the capture is unknown: neither start_info of PROF_* nor"
+        " profiler_info says it; keep PROF_*/host beside the results",
+        file.path.string());
+    return;
+  }
+  const io::InputText text(file.path);
+  const std::string file_name = file.path.filename().string();
+  FunctionCounts calls;
+  std::size_t number = 0;
+  for (const std::string_view raw : Split(text.text(), '\n')) {
+    ++number;
+    const std::string_view line = Trim(raw);
+    if (line.empty() || line.find("duration:") == std::string_view::npos) continue;
+    const LogLine found = LineOf(line);
+    const auto start = io::NsFromMicros(found.start), dur = io::NsFromMicros(found.duration);
+    const auto process = io::ParseInt(found.process), thread = io::ParseInt(found.thread);
+    const bool has_times = start && dur && IsTime(*start) && IsDuration(*dur) &&
+                           IsTime(*start + *offset) && IsTime(*start + *offset + *dur);
+    if (!has_times || !process || !thread || found.name.empty()) {
+      trace.issues.Count("call of a function left out, its name, thread or time is invalid",
+                         Say("{}, line {}", file_name, number));
+      continue;
+    }
+    calls.Append({.start = *start + *offset,
+                  .dur = *dur,
+                  .process = *process,
+                  .thread = *thread,
+                  .name = trace.strings.Intern(found.name),
+                  .cycles = CountOf(found.counts, kCycles),
+                  .instructions = CountOf(found.counts, kInstructions),
+                  .misses = CountOf(found.counts, kMisses)});
+  }
+  DropCountsOfOuterCalls(calls);
+  trace.function_counts.AppendAll(calls);
+}
+
+}  // namespace
+
+Reader FunctionLog() {
+  return {"function_monitor's log", FileKind::kFunctionLog, Tables::kFunctionCounts,
+          ReadFunctionLog};
+}
+
+}  // namespace mpa::readers
