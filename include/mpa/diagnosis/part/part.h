@@ -56,6 +56,8 @@ struct StepMemory {
   std::int64_t allocated = -1;       ///< what tensors take at the end of the step
   std::int64_t most_allocated = -1;  ///< in the step
   std::int64_t reserved = -1;        ///< at its end
+
+  bool Known() const { return allocated >= 0 && reserved >= 0; }
 };
 
 /// One step of a rank: how its time was spent.
