@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kFewOperators = 5;
 // Of all names together.
 constexpr std::size_t kEnoughOperators = 20;
-// On the other node they take this many times as long, and so many of them take longer.
+// On the other node they take this many times as long, and names with this share of their time do.
 constexpr double kSlower = 1.2, kMostOfThem = 0.75;
 
 // An operator, or a call that launches, which ran on one node from its begin to its end.
@@ -77,8 +77,8 @@ class ThreadOnNodes {
  private:
   // What ran on the node before the thread was at home proves nothing: a program warms up.
   std::optional<FarNode> Compare(std::int32_t home, std::int32_t node, TimeNs since) const {
-    double at_home = 0, away = 0;
-    std::size_t all = 0, slower = 0;
+    double at_home = 0, away = 0, slower = 0;
+    std::size_t all = 0;
     for (const auto& [name, operators] : of_name_) {
       std::vector<std::int64_t> here, there;
       for (const OnNode& one : operators) {
@@ -86,16 +86,16 @@ class ThreadOnNodes {
         if (one.node == node && one.start > since) there.push_back(one.running);
       }
       if (here.size() < kFewOperators || there.size() < kFewOperators) continue;
-      const std::size_t count = there.size();
-      const auto usual = static_cast<double>(Median(std::move(here)));
-      const auto moved = static_cast<double>(Median(std::move(there)));
-      at_home += static_cast<double>(count) * usual;
-      away += static_cast<double>(count) * moved;
-      all += count;
-      if (moved > usual) slower += count;
+      all += there.size();
+      const auto count = static_cast<double>(there.size());
+      const double usual = count * static_cast<double>(Median(std::move(here)));
+      const double moved = count * static_cast<double>(Median(std::move(there)));
+      at_home += usual;
+      away += moved;
+      if (moved > usual) slower += usual;
     }
     const bool is_slower = all >= kEnoughOperators && at_home > 0 && away >= kSlower * at_home &&
-                           static_cast<double>(slower) >= kMostOfThem * static_cast<double>(all);
+                           slower >= kMostOfThem * at_home;
     if (!is_slower) return std::nullopt;
     return FarNode{away / at_home, since, all};
   }
@@ -127,7 +127,8 @@ FarOfThreads FindFarNodes(const RankTrace& trace, const ThreadTimes& threads,
       }
     };
     add(trace.host_ops, ops, of_op);
-    add(trace.host_calls, calls, of_call);
+    // Of a thread that takes operators out of a queue.
+    if (ops.OnTrack(track).empty()) add(trace.host_calls, calls, of_call);
     far[thread] = on_nodes.FarNodes();
   }
   return far;
