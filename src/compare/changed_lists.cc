@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/compare/comparison.h"
@@ -31,6 +32,7 @@ struct ListForm {
   double scale = 1e6;           // ns or bytes in the unit of the sheet
   bool is_in_story = false;     // the lines about the step say the same
   std::string_view left_out{};  // rows with this text repeat or divide others
+  bool begins = false;          // what a name begins with says most of it
 };
 
 constexpr double kMegabyte = 1 << 20;
@@ -63,7 +65,10 @@ constexpr auto kListForms = std::to_array<ListForm>({
      {"Call Site", "Function"},
      "End(MB)",
      Quantity::kBytes,
-     kMegabyte},
+     1e6,
+     false,
+     {},
+     true},
     {"ApiCompare", "Operators, host", {"api name", ""}, "Total Duration(ms)"},
     {"KernelCompare",
      "Kernels by type and shapes",
@@ -148,7 +153,8 @@ std::vector<ScreenTable> ChangedLists(const Report& report, bool asked, std::siz
       OverallValue base, comparison;
       base.time = change.values[0];
       comparison.time = change.values[1];
-      rows.Add(scale, change.name, 0, base, comparison);
+      rows.Add(scale, form.begins ? CutEnd(change.name, rows.NameWidth()) : change.name, 0, base,
+               comparison);
     }
     ScreenTable& table = tables.emplace_back();
     table.plain = true;

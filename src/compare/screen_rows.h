@@ -16,6 +16,8 @@ class ScreenRows {
  public:
   explicit ScreenRows(std::size_t width);
 
+  std::size_t NameWidth() const { return name_width_; }
+
   /// The values are shown on the scale; a long name loses its middle.
   void Add(const AmountScale& scale, const std::string& name, int level, const OverallValue& base,
            const OverallValue& comparison);

@@ -265,7 +265,16 @@ class FindingCoverage {
                                          [](const GraphNode& node) { return node.graph >= 0; });
             }),
             .system_calls = Any([](const RankDiagnosis& part) { return part.knows_system_calls; }),
-            .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; })};
+            .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; }),
+            .memory = Any([&](const RankDiagnosis& part) { return KnowsMemory(part.steps); })};
+  }
+
+  bool KnowsMemory(const std::vector<StepPart>& steps) const {
+    const std::size_t end = std::min(job_.steps, steps.size());
+    for (std::size_t step = job_.first_step; step < end; ++step) {
+      if (!steps[step].memory.Known()) return false;
+    }
+    return job_.first_step < end;
   }
 
   template <typename Is>

@@ -30,12 +30,16 @@ constexpr MetricInfo kTensorsPerStep{"tensors_per_step", "bytes",
     kTensorsAtMost{"allocated", "bytes", "tensors take at most {}"},
     kPoolAtEnd{"reserved", "bytes", "{} reserved in the end"};
 
+bool CanTell(const Coverage& job) {
+  return job.memory && job.steps >= job.thresholds[kGrowthSteps];
+}
+
 // The steps that count and have records of memory, without a gap.
 std::vector<StepMemory> MemoryOfSteps(const Job& job, RankIndex rank) {
   std::vector<StepMemory> found;
   const std::vector<StepPart>& steps = job.Part(rank).steps;
   for (std::size_t step = job.first_step; step < std::min(job.steps, steps.size()); ++step) {
-    if (steps[step].memory.allocated < 0 || steps[step].memory.reserved < 0) return {};
+    if (!steps[step].memory.Known()) return {};
     found.push_back(steps[step].memory);
   }
   if (static_cast<double>(found.size()) < job.thresholds[kGrowthSteps]) found.clear();
@@ -112,6 +116,7 @@ const FindingType kMemGrowth = Fault(
     Area::kSettings, "mem.growth", {"model", "framework"}, "tensors are kept from step to step",
     {.looked_at = "what tensors take at the end of each step",
      .refuted_by = "a step adds nothing, or each adds another amount",
+     .applies = CanTell,
      .conclude = CheckGrowth,
      .advice = {{{"see which lines allocate it (-m memory_timeline)",
                   Check("lines that allocate it", "-m memory_timeline")},
@@ -127,6 +132,7 @@ const FindingType kMemFragments = Fault(
     Area::kSettings, "mem.fragments", {"framework"}, "the allocator takes more memory in each step",
     {.looked_at = "what the allocators hold at the end of each step, and what tensors take of it",
      .refuted_by = "tensors need as much more, or few steps add to it",
+     .applies = CanTell,
      .advice = {{Setting("PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"),
                  {"allocate tensors of the same sizes in each step",
                   Change("sizes of tensors", "the same in each step")}},

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from cli import Cli, main
 from snapshot_replay import replays  # noqa: E402
-from snapshots import KB, MB, Device, fragmented, frames, training, write  # noqa: E402
+from snapshots import KB, MB, OWN, Device, fragmented, frames, training, write  # noqa: E402
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "snapshots"
 
@@ -212,22 +212,53 @@ class Snapshots(SnapshotRuns):
         able = {one["name"] for one in rank["analyzers"] if one["ability"] != "cannot_run"}
         self.assertEqual(able, {"cluster: memory_timeline", "compare: memory snapshots"})
 
+    def compare(self, new, old, *options):
+        result = self.run_tool("compare", "-d", new, "-bp", old, "-o", self.out, *options)
+        self.assertEqual(result.code, 0, result.all_err)
+        return result.out
+
+    def compared(self, new, old):
+        sheets = json.loads(self.compare(new, old, "--json"))["sheets"]
+        return {sheet["name"]: sheet["rows"] for sheet in sheets}["SnapshotCompare"]
+
     def test_compare(self):
         """By call site: what is new, what grew; the largest difference first."""
         old = write(self.scratch / "old.pkl", [training()[0]])
         new = write(self.scratch / "new.pkl", [training(leak=8 * MB)[0]])
-        result = self.run_tool("compare", "-d", new, "-bp", old, "-o", self.out, "--json")
-        self.assertEqual(result.code, 0, result.all_err)
-        rows = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}["SnapshotCompare"]
-        old_end, new_end = replays(old)[0].at_end, replays(new)[0].at_end
+        rows = self.compared(new, old)
+        replayed = {"base": replays(old)[0], "comparison": replays(new)[0]}
         self.assertEqual(rows[0]["call_site"], "train.py:42")
-        listed = {side: Counter() for side in ("base", "comparison")}
-        for row in rows:
-            for side, counter in listed.items():
-                counter[row["call_site"]] += round(row[f"{side}_end_mb"] * MB)
-        self.assertEqual(+listed["base"], old_end)
-        self.assertEqual(+listed["comparison"], new_end)
-        self.assertEqual(rows[0]["diff_end_mb"], 64)
+        for side, replay in replayed.items():
+            for when, expected in (("end", replay.at_end), ("peak", replay.at_peak)):
+                listed = Counter()
+                for row in rows:
+                    listed[row["call_site"]] += round(row[f"{side}_{when}_mb"] * 1e6)
+                self.assertEqual(+listed, expected, (side, when))
+        self.assertEqual((rows[0]["diff_end_mb"], rows[0]["comparison_end_allocations"]), (64 * MB / 1e6, 8))
+        lines = self.compare(new, old).splitlines()
+        self.assertEqual(lines[0], "in use at the end: 75.50 MB -> 142.6 MB; train.py:42 +67.11 MB")
+        self.assertRegex("\n".join(lines), r"(?m)^train\.py:42 step +0\.00 +67\.11 +\+67\.11 +new$")
+
+    def test_compare_of_lines_that_moved(self):
+        """Code above changed: the same sites have other numbers, of which some were those of others."""
+        moves = [(f"{OWN}:{line} step", size) for line, size in ((7, 40), (8, 50), (9, 60))]
+        paths = []
+        for name, down in (("old", 0), ("new", 1)):
+            device = Device()
+            for place, size in moves:
+                file, _, rest = place.rpartition(":")
+                line, function = rest.split()
+                device.allocate((size + 5 * down * (line == "8")) * MB, frames(f"{file}:{int(line) + down} {function}"))
+            device.allocate(30 * MB, frames(f"{OWN}:70 other"))
+            paths.append(write(self.scratch / f"{name}.pkl", [device]))
+        rows = {row["call_site"]: (row["base_end_mb"], row["comparison_end_mb"]) for row in self.compared(*reversed(paths))}
+        self.assertEqual(rows, {f"train.py:{line}": (base * MB / 1e6, new * MB / 1e6) for line, base, new in (
+            (8, 40, 40), (9, 50, 55), (10, 60, 60), (70, 30, 30))})
+        # One more site: which is which is not known, so the numbers decide.
+        device.allocate(20 * MB, frames(f"{OWN}:11 step"))
+        write(paths[1], [device])
+        rows = {row["call_site"]: (row["base_end_mb"], row["comparison_end_mb"]) for row in self.compared(*reversed(paths))}
+        self.assertEqual(rows["train.py:8"], (50 * MB / 1e6, 40 * MB / 1e6))
 
 
 class SharedSnapshots(SnapshotRuns):

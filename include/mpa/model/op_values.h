@@ -10,7 +10,8 @@
 /// reader is asked for kOpValues, HostOps::types has them in a second line.
 namespace mpa {
 
-constexpr Tables kOpValues = Tables::kOpDetails | static_cast<Tables>(1ull << 33);
+/// The bit is counted from the top, as Tables counts from the bottom.
+constexpr Tables kOpValues = Tables::kOpDetails | static_cast<Tables>(1ull << 62);
 
 inline bool WantsOpValues(Tables wanted) { return (wanted & kOpValues) == kOpValues; }
 

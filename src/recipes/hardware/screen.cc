@@ -81,8 +81,10 @@ std::optional<Reached> Foremost(const std::vector<Reached>& groups) {
 std::string Sentence(const Reached& reached, bool several) {
   const Counter& counter = *reached.counter;
   const std::string label =
-      several ? Say("{} on {}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
+      several ? Say("{0} on {1}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
   const std::string value = ValueText(counter.id, counter.max);
+  if (counter.samples > 1 && counter.min == counter.max && counter.limit <= 0)
+    return Say("{} is {} all the time", label, value);
   // What runs a little of that time is not what the counter tells of.
   const bool runs = counter.id.unit == kBandwidth && !counter.ran.empty() &&
                     2 * counter.ran.front().time >= counter.high;

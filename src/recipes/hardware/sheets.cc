@@ -363,8 +363,10 @@ void DrawRanks(const Ranks& ranks, Report& report) {
     std::vector<std::pair<std::size_t, const Counter*>> shown = counter.counters;
     StableSort(shown, [](const auto& a, const auto& b) { return a.second->max > b.second->max; });
     const std::size_t all = shown.size();
-    shown.resize(std::min(kMostLines, all));
     const ValueUnit unit = UnitOf(counter.first->id, shown.front().second->max);
+    shown.resize(std::min(kMostLines, all));
+    // In order of ranks again, so that a rank has the same colour in all charts.
+    StableSort(shown, {}, [](const auto& of_rank) { return of_rank.first; });
     const RankCounters* longest = nullptr;
     for (const auto& [rank, of_rank] : shown) {
       const RankCounters& part = ranks[rank].part;
@@ -374,9 +376,11 @@ void DrawRanks(const Ranks& ranks, Report& report) {
     PageChart chart{
         .kind = PageChart::Kind::kLines,
         .title = Say("{} over time", counter.first->id.Label()),
-        .note = Say("Each rank from its first sample on. Shown are {} of {} ranks, those"
-                    " that reach most.",
-                    shown.size(), all),
+        .note = shown.size() == all
+                    ? Say("Each rank from its first sample on.")
+                    : Say("Each rank from its first sample on. Shown are {} of {} ranks, those"
+                          " that reach most.",
+                          shown.size(), all),
         .unit = unit.name};
     SetPlaces(*longest, false, chart);
     for (const auto& [rank, of_rank] : shown) {

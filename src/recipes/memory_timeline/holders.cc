@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "mpa/base/language.h"
+
 namespace mpa::recipes::memory_timeline {
 namespace {
 
@@ -14,7 +16,8 @@ void AddRest(const Level& peak, std::vector<Held>& holders) {
   std::int64_t shown = 0;
   for (const Held& one : holders) shown += one.bytes;
   const std::int64_t rest = peak.Allocated() - shown;
-  if (rest != 0) holders.push_back({{.op = "(others)", .category = Category::kUnknown}, 0, rest});
+  if (rest != 0)
+    holders.push_back({{.op = ToTranslate("(others)"), .category = Category::kUnknown}, 0, rest});
 }
 
 }  // namespace
@@ -37,7 +40,8 @@ std::vector<Held> HoldersAt(const Level& peak, const std::vector<Life>& lives,
   }
   for (std::size_t i = 0; i < kCategories; ++i) {
     const auto category = static_cast<Category>(i);
-    const char* name = category == Category::kUnknown ? "(not listed)" : "(before the capture)";
+    const char* name = category == Category::kUnknown ? ToTranslate("(not listed)")
+                                                      : ToTranslate("(before the capture)");
     if (unlisted[i] != 0) holders.push_back({{.op = name, .category = category}, 0, unlisted[i]});
   }
   SortByBytes(holders, kMaxHolders);

@@ -226,13 +226,14 @@ using Rank = OfRank<RankMemory>;
 
 std::string Bytes(std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); }
 
+}  // namespace
+
 std::string NameOf(const Holder& holder) {
+  if (holder.op.starts_with('(')) return std::string(Translated(holder.op));
   return holder.within.empty() || holder.within == holder.op
              ? holder.op
              : Say("{} in {}", holder.op, holder.within);
 }
-
-}  // namespace
 
 std::string TextOf(const Holder& holder) {
   return holder.site.empty() ? NameOf(holder) : Say("{} at {}", NameOf(holder), holder.site);

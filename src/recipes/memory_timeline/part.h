@@ -179,6 +179,8 @@ struct RankMemory {
   std::optional<std::int64_t> GrowthPerStep() const;
 };
 
+/// "aten::empty in aten::to"; a name in brackets in the language of the reader.
+std::string NameOf(const Holder& holder);
 /// "aten::empty in aten::to at train.py:90".
 std::string TextOf(const Holder& holder);
 

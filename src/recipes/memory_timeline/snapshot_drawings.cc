@@ -54,16 +54,19 @@ void AddPlaces(const SnapshotMemory& memory, PageChart& chart) {
                          Say("peak: {}", AmountText(Quantity::kBytes, memory.peak.Allocated()))});
 }
 
+// A rank without a number is called as its file.
 std::string Subject(RankId rank, const SnapshotMemory& memory) {
-  return Say("{}, device {}", RankText(rank), memory.device);
+  const std::string file =
+      rank.IsNumber() ? Say("{} in {}", RankText(rank), memory.file) : memory.file;
+  return Say("{}, device {}", file, memory.device);
 }
 
 PageChart HistoryChart(RankId rank, const SnapshotMemory& memory) {
   const HistoryUnit unit(memory);
-  PageChart chart{.kind = PageChart::Kind::kAreas,
-                  .title = Say("{}: what is in use, and reserved, over the history in {}",
-                               Subject(rank, memory), memory.file),
-                  .unit = unit.Name()};
+  PageChart chart{
+      .kind = PageChart::Kind::kAreas,
+      .title = Say("{}: what is in use, and reserved, over the history", Subject(rank, memory)),
+      .unit = unit.Name()};
   AddPlaces(memory, chart);
   PageSeries in_use{.name = Say("in use"), .tint = Tint::kMemory};
   PageSeries reserved{.name = Say("reserved"), .tint = Tint::kBase, .is_line = true};

@@ -7,6 +7,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/language.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
@@ -28,7 +29,15 @@ std::string SizeText(std::int64_t bytes) { return AmountText(Quantity::kBytes, b
 // "train.py:90", or what is known instead.
 std::string Where(const Holder& holder) {
   constexpr std::size_t kColumns = 60;
-  return ShortenName(holder.site.empty() ? holder.op : holder.site, kColumns);
+  return ShortenName(holder.site.empty() ? NameOf(holder) : holder.site, kColumns);
+}
+
+// "train.py:90 aten::empty in aten::to": the line is what people look for, so the end is cut.
+std::string SiteCell(const Holder& holder, std::size_t usual) {
+  const std::string name = NameOf(holder);
+  const std::size_t columns = NameColumns(usual);
+  const std::string text = holder.site.empty() ? name : fmt::format("{} {}", holder.site, name);
+  return PaddedBehind(CutEnd(Printable(text), columns), columns);
 }
 
 bool LiesInPieces(const OutOfMemory& failure) { return failure.free.bytes >= failure.asked; }
@@ -130,8 +139,7 @@ void AddSites(const char* heading, const std::vector<One>& holders, Report& repo
   report.lines.push_back(list.Heading());
   for (std::size_t i = 0; i < std::min(kShown, holders.size()); ++i) {
     const One& one = holders[i];
-    report.lines.push_back(
-        list.Line("  " + NameCell(TextOf(one.holder), 53), one.bytes, one.count));
+    report.lines.push_back(list.Line("  " + SiteCell(one.holder, 53), one.bytes, one.count));
   }
   AddMoreLine(holders.size(), kShown, "holder", report.lines);
 }
@@ -139,9 +147,9 @@ void AddSites(const char* heading, const std::vector<One>& holders, Report& repo
 void AddGrowing(const SnapshotMemory& memory, Report& report) {
   for (const Kept& kept : memory.kept) {
     if (!kept.grows) continue;
-    report.lines.push_back(Say("grows: {}, from action {} to action {}",
-                               ShortenName(TextOf(kept.holder), NameColumns(40)), kept.oldest + 1,
-                               kept.newest + 1));
+    AddSentence(Say("grows: {} by {}, from action {} to action {}", Where(kept.holder),
+                    SizeText(kept.bytes), kept.oldest + 1, kept.newest + 1),
+                report.lines);
   }
 }
 

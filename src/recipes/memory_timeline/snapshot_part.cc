@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holders.h"
+#include "mpa/base/language.h"
 #include "mpa/measure/allocator_replay.h"
 #include "snapshot_growth.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr auto kOther = static_cast<std::size_t>(Category::kUnknown);
 
+constexpr const char* kNoStack = ToTranslate("(no call stack)");
+
 // Holders by the row of the calls.
 class SiteHolders {
  public:
@@ -21,12 +24,12 @@ class SiteHolders {
 
   Holder Of(const AllocatorLife& life) {
     if (life.stack < 0)
-      return {.op = life.begin < 0 ? "(before the history)" : "(no call stack)",
+      return {.op = life.begin < 0 ? ToTranslate("(before the history)") : kNoStack,
               .category = Category::kUnknown};
     return OfStack(life.stack);
   }
   Holder OfStack(std::int32_t stack) {
-    if (stack < 0) return {.op = "(no call stack)", .category = Category::kUnknown};
+    if (stack < 0) return {.op = kNoStack, .category = Category::kUnknown};
     const AllocationSite& site = sites_.Of(stack);
     return {.op = site.function,
             .within = site.within,
@@ -71,7 +74,7 @@ std::vector<Kept> KeptOf(const AllocatorReplay& replay, const std::vector<std::i
   }
   StableSort(largest, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<Kept> kept;
-  Kept rest{.holder = {.op = "(others)", .category = Category::kUnknown}};
+  Kept rest{.holder = {.op = ToTranslate("(others)"), .category = Category::kUnknown}};
   for (auto& [bytes, one] : largest) {
     if (kept.size() < kMaxHolders) {
       one->kept.grows = Grows(replay, one->lives, in_use);

@@ -2,6 +2,7 @@
 // Memory that grows from step to step.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -76,6 +77,20 @@ TEST(MemoryGrowth, WhatTensorsNeedIsNotInPieces) {
   EXPECT_FALSE(grows({500, 490, 530, 500, 508}, more)) << "tensors take a tenth of it";
   EXPECT_FALSE(grows({500, 500, 500, 500, 500}, {900, 980, 980, 980, 980})) << "a larger batch";
   EXPECT_FALSE(grows({500, 500, 500, 500, 500}, {900, 901, 902, 903, 904})) << "hardly anything";
+}
+
+// Nobody says of memory that was not recorded that it does not grow.
+TEST(MemoryGrowth, PassesWhereItWasRecordedAlone) {
+  const auto passes = [](const std::vector<std::int64_t>& allocated) {
+    const Diagnosis diagnosis = DiagnoseJob({WithMemory(allocated, kFlatPool)});
+    return std::ranges::count_if(diagnosis.passed_checks, [](const FindingType* type) {
+      return type->id == "mem.growth" || type->id == "mem.fragments";
+    });
+  };
+  EXPECT_EQ(passes({100, 100, 100, 100, 100}), 2);
+  EXPECT_EQ(passes({-1, -1, -1, -1, -1}), 0);
+  EXPECT_EQ(passes({100, 100, -1, 100, 100}), 0);
+  EXPECT_EQ(passes({100, 100, 100}), 0) << "too few steps";
 }
 
 TEST(MemoryGrowth, RanksThatHaveItAreNamed) {

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <tuple>
 
+#include "mpa/model/op_shapes.h"
+#include "mpa/model/op_values.h"
 #include "support/failures.h"
 #include "support/files.h"
 #include "support/reading.h"
@@ -40,6 +43,25 @@ TEST(KinetoTrace, ReadsHostOperatorsOfEveryKindOfCategory) {
   EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "b", "c", "d", "e"}));
   EXPECT_EQ(trace.host_ops.start, Times(5, 1000500));
   EXPECT_EQ(trace.host_ops.dur, Times(5, 2250));
+}
+
+// kOpValues and kOpShapes are no tables, so asking for all tables does not ask for them.
+TEST(KinetoTrace, ValuesOfInputsAreReadForThoseWhoAskForThem) {
+  const test::TempDir dir;
+  const auto file = dir.Write(
+      "gpu.json",
+      R"({"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":0,"tid":7,
+          "ts":1,"dur":2,"args":{"Input Dims":[[2],[]],"Input type":["float","Scalar"],
+          "Concrete Inputs":["","3"]}}],"traceName":"gpu.json"})");
+  constexpr auto kTables =
+      static_cast<Tables>((static_cast<std::uint64_t>(Tables::kServer) << 1) - 1);
+  const auto types = [&](Tables wanted) {
+    const RankTrace trace = test::ReadFile(FileKind::kKinetoTrace, file, {wanted, ""});
+    return test::ColumnTexts(trace, trace.host_ops.types);
+  };
+  EXPECT_EQ(types(kTables), Names{"['float', 'Scalar']"});
+  EXPECT_EQ(types(kTables | kOpValues), Names{"['float', 'Scalar']\n['', '3']"});
+  EXPECT_FALSE(Intersects(kTables, kOpShapes));
 }
 
 TEST(KinetoTrace, TellsKernelsFromNcclCopiesAndMemsets) {

@@ -73,6 +73,7 @@ struct Coverage {
   bool tells_process = false;     ///< the memory of the process beside that of its allocators
   bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
   bool system_calls = false, locks = false;  ///< of threads of the host
+  bool memory = false;  ///< what the allocators hold at the end of each step that counts
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }
 inline bool HasTransfers(const Coverage& job) { return job.operations && job.transfers; }

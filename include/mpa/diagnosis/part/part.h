@@ -58,6 +58,8 @@ struct StepMemory {
   std::int64_t most_allocated = -1;  ///< in the step
   std::int64_t reserved = -1;        ///< at its end
   std::int64_t process = -1;         ///< of the whole process at its end, as the device tells it
+
+  bool Known() const { return allocated >= 0 && reserved >= 0; }
 };
 
 /// One step of a rank: how its time was spent.
