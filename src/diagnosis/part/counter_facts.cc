@@ -17,12 +17,12 @@ namespace mpa {
 namespace {
 
 // The rows of CounterSamples that are of one counter.
-struct Rows {
+struct SampleRows {
   std::size_t first = 0, end = 0;
 };
 
-std::vector<Rows> RowsOfCounters(const RankTrace& trace) {
-  std::vector<Rows> rows(trace.counters.Size());
+std::vector<SampleRows> RowsOfCounters(const RankTrace& trace) {
+  std::vector<SampleRows> rows(trace.counters.Size());
   const CounterSamples& samples = trace.counter_samples;
   for (std::size_t i = 0; i < samples.Size(); ++i) {
     const auto counter = static_cast<std::size_t>(samples.counter[i]);
@@ -51,7 +51,7 @@ class LinkLevels {
 
   std::vector<FullLink> Find() const {
     std::vector<FullLink> found;
-    const std::vector<Rows> rows = RowsOfCounters(trace_);
+    const std::vector<SampleRows> rows = RowsOfCounters(trace_);
     for (std::size_t counter = 0; counter < rows.size(); ++counter) {
       if (!IsLink(trace_, counter)) continue;
       FullLink link = trace_.counters.limit[counter] > 0 ? AtLimit(counter, rows[counter])
@@ -110,7 +110,7 @@ class LinkLevels {
 
   // Most of the time that a sample is of has to be exposed communication: what a link moves beside
   // computing holds nothing up.
-  FullLink AtLimit(std::size_t counter, const Rows& rows) const {
+  FullLink AtLimit(std::size_t counter, const SampleRows& rows) const {
     constexpr double kMostly = 0.5;
     const double limit = trace_.counters.limit[counter];
     std::vector<std::size_t> full;
@@ -125,7 +125,7 @@ class LinkLevels {
 
   // Without a limit, a link may be full where it never moved more in the run, moves that much
   // whenever nothing but communication runs, however long, and much less when nothing needs it.
-  FullLink AtItsMost(std::size_t counter, const Rows& rows) const {
+  FullLink AtItsMost(std::size_t counter, const SampleRows& rows) const {
     constexpr double kWholly = 0.9, kHardly = 0.1, kNearlyAll = 0.9, kMuchLess = 0.5;
     constexpr std::size_t kLeastBusy = 8, kLeastIdle = 3;
     const std::vector<double>& values = trace_.counter_samples.value;
@@ -184,7 +184,7 @@ DeviceMemoryTold DeviceMemoryOf(const RankTrace& trace, const Interval& steps) {
   }
   const auto view = [&](StringId text) { return trace.strings.View(text); };
   const CounterSamples& samples = trace.counter_samples;
-  const std::vector<Rows> rows = RowsOfCounters(trace);
+  const std::vector<SampleRows> rows = RowsOfCounters(trace);
   for (std::size_t counter = 0; counter < rows.size(); ++counter) {
     const std::string_view group = view(trace.counters.group[counter]);
     const std::string_view part = view(trace.counters.part[counter]);
