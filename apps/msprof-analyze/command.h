@@ -60,6 +60,7 @@ Command AddQuery(CLI::App& program, Agent& agent);
 Command AddSchema(CLI::App& program);
 Command AddMcp(CLI::App& program);
 Command AddSkill(CLI::App& program);
+Command AddHistory(CLI::App& program, Agent& agent);
 Command AddAutoCompletion(CLI::App& program);
 /// `part` gives a command of the program by its name, and the program by no name.
 Command AddManual(CLI::App& program, std::function<ManualPart(const std::string& name)> part);

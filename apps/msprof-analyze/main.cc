@@ -193,7 +193,8 @@ int RunProgram(int count, const char* const* arguments, Agent& agent) {
                                    AddAdvisor(program, agent), AddMerge(program, agent),
                                    AddExport(program, agent),  AddQuery(program, agent),
                                    AddSchema(program),         AddMcp(program),
-                                   AddSkill(program),          AddAutoCompletion(program)};
+                                   AddSkill(program),          AddHistory(program, agent),
+                                   AddAutoCompletion(program)};
   commands.push_back(AddManual(program, [&](const std::string& name) {
     const auto found = std::ranges::find_if(
         commands, [&](const Command& command) { return command.app->get_name() == name; });
