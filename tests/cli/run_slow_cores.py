@@ -23,7 +23,7 @@ class SlowCores(Cli):
     def found(self, job, code=0):
         done = self.run_tool("advisor", "all", "-d", job, "--json", "-o", self.out)
         self.assertEqual((done.code, done.errors), (code, []), done.err)
-        self.warned = " ".join(done.err.split())
+        self.warned = " ".join(" ".join(done.err).split())
         return {found["id"]: found for found in json.loads(done.out)["findings"]}
 
     def job(self, name, write, plants):
