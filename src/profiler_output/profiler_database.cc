@@ -48,6 +48,7 @@ void WriteProfilerDatabase(const raw::Session& session, const std::filesystem::p
     WriteFramework(session, strings, database);
     WriteMemory(session, strings, database);
     WriteTraffic(session.traffic, strings, database);
+    WriteChipAndHost(session.traffic, strings, database);
     strings.Write(database);
     database.Finish();
   });

@@ -90,6 +90,10 @@ void WriteMemory(const raw::Session& session, DatabaseStrings& strings, Database
 void WriteTraffic(const raw::TrafficTables& traffic, DatabaseStrings& strings,
                   DatabaseWriter& database);
 
+/// QOS, SIO, ACC_PMU, SOC_BANDWIDTH_LEVEL, CPU_USAGE, HOST_*_USAGE.
+void WriteChipAndHost(const raw::TrafficTables& traffic, DatabaseStrings& strings,
+                      DatabaseWriter& database);
+
 // The numbers by which the tables of a profiler database find each other: connectionId. Host calls
 // have the lowest numbers; framework and marks have ranges of their own.
 

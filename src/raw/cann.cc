@@ -204,11 +204,14 @@ class CannReader {
       if (Intersects(wanted_, Parts::kTraffic)) {
         ReadLinkTraffic(device_files_[i], side, device, session_);
         ReadMemoryTraffic(device_files_[i], side, device, session_);
+        ReadSocTraffic(device_files_[i], side, device, session_);
       }
       if (Intersects(wanted_, Parts::kTraffic | Parts::kCacheUse)) {
         ReadL2Cache(device_files_[i], device, session_);
       }
     }
+    if (Intersects(wanted_, Parts::kTraffic))
+      ReadHostUse(host_files_, files_.host, files_.host_setup, session_);
     if (Intersects(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
   }
 

@@ -51,6 +51,27 @@ void DescribeProcess(const Json& document, const Json& sample, SessionInfo& info
   if (info.level < 0) info.level = LevelOf(TextOf(Member(sample, "prof_level")));
 }
 
+HostSetup DescribeHost(const SideDocuments& host) {
+  const auto number = [](const Json& document, const char* key) {
+    return std::max<std::int64_t>(NumberOf(Member(document, key)).value_or(0), 0);
+  };
+  HostSetup setup{.processors = number(host.info, "cpuNums"),
+                  .ticks_per_second = number(host.info, "sysClockFreq"),
+                  .memory_kb = number(host.info, "memoryTotal"),
+                  .disk_hertz = number(host.sample, "host_disk_freq"),
+                  .cards = {}};
+  const Json& cards = Member(host.info, "netCard");
+  if (!cards.is_array()) return setup;
+  constexpr double kBytesOfMegabit = 1e6 / 8;
+  for (const Json& card : cards) {
+    const std::int64_t megabits = number(card, "speed");
+    if (megabits > 0)
+      setup.cards[TextOf(Member(card, "netCardName"))] =
+          static_cast<double>(megabits) * kBytesOfMegabit;
+  }
+  return setup;
+}
+
 class CaptureReader {
  public:
   CaptureReader(const fs::path& path, SessionInfo& info, Issues& issues)
@@ -65,6 +86,7 @@ class CaptureReader {
     if (has_host_) {
       first_device = 1;
       files.has_host = ReadSide(sides_.front(), files.host);
+      files.host_setup = DescribeHost(sides_.front());
       if (!files.has_host) {
         issues_.Count("records of the host left out, its clocks are unknown", "host");
       }

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "clock.h"
@@ -22,10 +25,21 @@ struct Side {
   bool device_count_unknown = false;
 };
 
+/// What the samples of the host are measured by; 0: not known.
+struct HostSetup {
+  std::int64_t processors = 0;
+  std::int64_t ticks_per_second = 0;  ///< in which the kernel counts their time
+  std::int64_t memory_kb = 0;
+  std::int64_t disk_hertz = 0;  ///< samples of disks per second
+  /// Bytes per second in one direction, by network card.
+  std::map<std::string, double, std::less<>> cards;
+};
+
 /// The data needed to read the records, in addition to SessionInfo.
 struct ControlFiles {
   bool has_host = false;
   Side host;
+  HostSetup host_setup;
   std::vector<Side> devices;  ///< one for each of SessionInfo.devices
   FrameworkClock framework_clock;
 };

@@ -56,6 +56,17 @@ std::vector<std::uint32_t> Events(const std::string& text) {
   return events;
 }
 
+// "OTHERS,DVPP" in the order of the values.
+std::vector<std::string> Names(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    names.emplace_back(Trim(std::string_view(text).substr(at, comma - at)));
+    at = comma + 1;
+  }
+  return names;
+}
+
 // Counts members that differ between two documents but should be equal.
 template <std::size_t kCount>
 void CompareMembers(const Json& document, const Json& other, const std::string& name,
@@ -138,6 +149,7 @@ Device DescribeDevice(std::int64_t id, const SideDocuments& documents, const Sid
   device.record_version = TextOf(Member(info_of_other ? other->info : documents.info, "version"));
   device.llc_mode = TextOf(Member(sample, "llc_profiling"));
   device.l2_events = Events(TextOf(Member(sample, "l2CacheTaskProfilingEvents")));
+  device.qos_events = Names(TextOf(Member(sample, "qosEvents")));
 
   hertz = HertzFromMegahertz(TextOf(Member(card, "hwts_frequency")));
   if (hertz > 0) return device;

@@ -1,114 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of the links of a device: other chips, the host, the network.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "mpa/base/language.h"
-#include "mpa/base/log.h"
-#include "mpa/base/progress.h"
 #include "mpa/base/stable_sort.h"
-#include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
+#include "sample_lines.h"
 #include "stages.h"
 
 namespace mpa::raw {
 namespace {
-
-// The files are lines of text: a header, then samples of columns between blanks.
-using Columns = std::span<const std::string_view>;
-
-constexpr std::string_view kBlanks = " \t\r";
-
-// More columns than any kind has; the text after them is not split.
-constexpr std::size_t kMaxColumns = 32;
-
-void Split(std::string_view line, std::vector<std::string_view>& columns) {
-  columns.clear();
-  while (columns.size() < kMaxColumns) {
-    const std::size_t begin = line.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return;
-    line.remove_prefix(begin);
-    columns.push_back(line.substr(0, line.find_first_of(kBlanks)));
-    line.remove_prefix(columns.back().size());
-  }
-}
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-class LineReader {
- public:
-  LineReader(std::string_view stem, Issues& issues, const std::function<bool(Columns)>& read)
-      : stem_(stem), issues_(issues), read_(read) {}
-
-  void SkipFirst() { skip_ = true; }
-
-  void Add(std::string_view text) {
-    for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
-      if (rest_.empty()) {
-        Line(text.substr(0, end));
-      } else {
-        rest_ += text.substr(0, end);
-        Line(rest_);
-        rest_.clear();
-      }
-      text.remove_prefix(end + 1);
-    }
-    rest_ += text;
-  }
-
-  void Finish() {
-    if (rest_.empty()) return;
-    issues_.Count("file cut off inside a line, read up to there", stem_);
-  }
-
- private:
-  void Line(std::string_view line) {
-    ++number_;
-    if (std::exchange(skip_, false)) return;
-    Split(line, columns_);
-    // Each slice may begin with the names of the columns.
-    if (columns_.empty() || IsLetter(columns_.front().front())) return;
-    if (read_(columns_)) return;
-    issues_.Count("line left out, its columns are not those of its kind",
-                  Say("{}, line {}", stem_, number_));
-  }
-
-  const std::string_view stem_;
-  Issues& issues_;
-  const std::function<bool(Columns)>& read_;
-  std::vector<std::string_view> columns_;
-  std::string rest_;
-  std::int64_t number_ = 0;
-  bool skip_ = false;
-};
-
-// Calls read(columns) for each sample in the slices of `stem`. Lines for which it returns false,
-// and a last line that does not end, are counted. The first line is skipped where the beginning of
-// the data was removed.
-void ForEachSampleLine(const DataFiles& files, std::string_view stem, Issues& issues,
-                       const std::function<bool(Columns)>& read) {
-  const std::vector<Slice>& slices = files.Of(stem);
-  if (slices.empty()) return;
-  LineReader reader(stem, issues, read);
-  if (slices.front().number > 0) reader.SkipFirst();
-  for (const Slice& slice : slices) {
-    LogInfo("{}: its lines are read", slice.path.string());
-    const io::InputText input(slice.path, io::Content::kAsIs);
-    reader.Add(input.text());
-    AddProgress(static_cast<std::int64_t>(input.text().size()));
-  }
-  reader.Finish();
-}
 
 // "176168:476067240" (seconds and nanoseconds) or nanoseconds alone; nothing for other text.
 std::optional<std::int64_t> DeviceTime(std::string_view text) {
@@ -120,11 +26,6 @@ std::optional<std::int64_t> DeviceTime(std::string_view text) {
   const auto ns = io::ParseInt(text.substr(colon + 1));
   if (!ns || *ns < 0 || *ns >= kSecond || *first > kLast) return std::nullopt;
   return *first * kSecond + *ns;
-}
-
-std::optional<std::int64_t> Count(std::string_view text) {
-  const auto number = io::ParseInt(text);
-  return number && *number >= 0 ? number : std::nullopt;
 }
 
 // Amounts since the driver started.
@@ -139,7 +40,7 @@ std::vector<HccsSample> ReadHccsSamples(const DataFiles& files, const Clock& clo
   ForEachSampleLine(files, "hccs.data", issues, [&](Columns columns) {
     if (columns.size() != 3) return false;
     const auto time = DeviceTime(columns[0]);
-    const auto tx = Count(columns[1]), rx = Count(columns[2]);
+    const auto tx = CountIn(columns[1]), rx = CountIn(columns[2]);
     if (!time || !tx || !rx) return false;
     const TimeNs ns = clock.FromDeviceMonotonic(static_cast<std::uint64_t>(*time));
     if (!IsTime(ns)) return false;
@@ -217,7 +118,7 @@ bool ReadDirection(Columns columns, PortDirection& direction) {
   std::int64_t* const counts[] = {&direction.packets, &direction.bytes, &direction.errors,
                                   &direction.dropped};
   for (std::size_t i = 0; i < std::size(counts); ++i) {
-    const auto count = Count(columns[2 + i]);
+    const auto count = CountIn(columns[2 + i]);
     if (!count) return false;
     *counts[i] = *count;
   }
@@ -228,8 +129,8 @@ std::optional<NetworkTraffic::Row> ReadPort(Columns columns, const Clock& clock)
   if (columns.size() < kPortColumn || columns.size() > kPortColumn + 2) return std::nullopt;
   NetworkTraffic::Row row;
   const auto time = DeviceTime(columns[0]);
-  const auto bandwidth = Count(columns[1]);
-  const auto port = columns.size() > kPortColumn ? Count(columns[kPortColumn]) : 0;
+  const auto bandwidth = CountIn(columns[1]);
+  const auto port = columns.size() > kPortColumn ? CountIn(columns[kPortColumn]) : 0;
   if (!time || !bandwidth || !port) return std::nullopt;
   row.time = clock.FromDeviceMonotonic(static_cast<std::uint64_t>(*time));
   row.bandwidth = *bandwidth;

@@ -129,6 +129,15 @@ void ReadLinkTraffic(const DataFiles& files, const Side& side, const Device& dev
 void ReadMemoryTraffic(const DataFiles& files, const Side& side, const Device& device,
                        Session& session);
 
+/// qos.data and stars_soc_profile.data.
+void ReadSocTraffic(const DataFiles& files, const Side& side, const Device& device,
+                    Session& session);
+
+/// Fills session.traffic.host from host_cpu.data, host_mem.data, host_disk.data and
+/// host_network.data; once for a collection.
+void ReadHostUse(const DataFiles& files, const Side& host, const HostSetup& setup,
+                 Session& session);
+
 /// Fills session.l2_cache from l2_cache.data. Needs the kernels, for their names.
 void ReadL2Cache(const DataFiles& files, const Device& device, Session& session);
 

@@ -26,6 +26,8 @@ class RawCounters {
     AddLinks();
     AddNetwork(session_.traffic.nic, kNic);
     AddNetwork(session_.traffic.roce, kRoce);
+    AddChip();
+    AddHost();
     builder_.Finish();
   }
 
@@ -103,6 +105,52 @@ class RawCounters {
     for (std::size_t i = 0; i < pcie.Size(); ++i) {
       for (std::size_t kind = 0; kind < raw::kPcieKinds; ++kind)
         Add(*kPcie[kind], pcie.device[i], pcie.time[i], pcie.of[i][kind].avg);
+    }
+  }
+
+  void AddChip() {
+    const raw::TrafficTables& traffic = session_.traffic;
+    const raw::QosTraffic& qos = traffic.qos;
+    for (std::size_t i = 0; i < qos.Size(); ++i) {
+      Add(kQos, qos.device[i], QosPart(session_.strings.View(qos.event[i]), qos.die[i]),
+          qos.time[i], static_cast<double>(qos.rate[i]));
+    }
+    const raw::SioTraffic& sio = traffic.sio;
+    for (std::size_t i = 0; i < sio.Size(); ++i) {
+      for (std::size_t kind = 0; kind < raw::kSioKinds; ++kind)
+        Add(kSio[kind], sio.device[i], session_.strings.View(sio.name[i]), sio.time[i],
+            static_cast<double>(sio.rates[i][kind]));
+    }
+    const raw::AcceleratorUse& use = traffic.accelerators;
+    for (std::size_t i = 0; i < use.Size(); ++i) {
+      const auto add = [&](const CounterInfo& info, std::int64_t value) {
+        Add(info, use.device[i], std::to_string(use.accelerator[i]), use.time[i],
+            static_cast<double>(value));
+      };
+      add(kAccBandwidth.read, use.read[i]);
+      add(kAccBandwidth.write, use.write[i]);
+      add(kAccOutstanding.read, use.read_outstanding[i]);
+      add(kAccOutstanding.write, use.write_outstanding[i]);
+    }
+    const raw::BandwidthLevels& levels = traffic.levels;
+    for (std::size_t i = 0; i < levels.Size(); ++i) {
+      Add(kL2BufferLevel, levels.device[i], levels.time[i], levels.l2_buffer[i]);
+      Add(kMataLevel, levels.device[i], levels.time[i], levels.mata[i]);
+    }
+  }
+
+  void AddHost() {
+    // In the order of raw::HostUseKind.
+    constexpr const CounterInfo* kUses[] = {&kCpuUsage,  &kMemoryUsage,  &kDiskUsage,   &kDiskRead,
+                                            &kDiskWrite, &kNetworkUsage, &kNetworkSpeed};
+    const raw::HostUse& host = session_.traffic.host;
+    for (std::size_t i = 0; i < host.Size(); ++i) {
+      const bool of_processor = host.kind[i] == raw::HostUseKind::kProcessor;
+      const std::string part = !of_processor           ? std::string()
+                               : host.processor[i] < 0 ? std::string("Avg")
+                                                       : std::to_string(host.processor[i]);
+      builder_.Add(*kUses[static_cast<std::size_t>(host.kind[i])], part, host.time[i],
+                   host.value[i]);
     }
   }
 

@@ -6,7 +6,8 @@
 
 namespace mpa::readers {
 
-/// The counters of a raw capture: memory in use, and the traffic of memories, links and ports.
+/// The counters of a raw capture: memory in use, the traffic of memories, links and ports, what the
+/// chip tells of itself, and the use of the host.
 void FillCounters(const raw::Session& session, RankTrace& trace);
 
 }  // namespace mpa::readers

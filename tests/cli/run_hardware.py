@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 
 from cli import Cli
+import raw_counters
 from captures import build_database
 from counters import KB, MB, OUTPUT, add_to_database, add_to_text, samples
 from groups import parse_arguments, run_group
@@ -198,13 +199,13 @@ class OfHardware(Cli):
             checked += 1
         return checked, by_name
 
+    def wrong_columns(self, row, expected, nearness):
+        def is_right(shown, value):
+            return shown is None if value is None else math.isclose(shown, value, rel_tol=nearness, abs_tol=1e-6)
+        return [(column, row[column], value) for column, value in expected.items() if not is_right(row[column], value)]
+
     def assert_measures(self, row, expected, nearness):
-        for column, value in expected.items():
-            shown = row[column]
-            if value is None:
-                self.assertIsNone(shown, column)
-            else:
-                self.assertTrue(math.isclose(shown, value, rel_tol=nearness, abs_tol=1e-6), (column, shown, value))
+        self.assertEqual(self.wrong_columns(row, expected, nearness), [])
 
 
 class Hardware(OfHardware):
@@ -395,6 +396,80 @@ class HardwareRaw(OfHardware):
                 with self.subTest(capture=capture.parent.name):
                     found += self.assert_counters(rows, counters_of_database(file))[0]
         self.assertGreater(found, 20)
+
+
+    def with_samples(self, case, newer=False):
+        """A copy of a capture with samples of the chip and the host, the rows of its counters, and what they are to be."""
+        (capture,) = (self.RAW / case).glob("*_ascend_pt")
+        copy = self.scratch / f"{case}{newer}" / capture.name
+        shutil.copytree(capture, copy)
+        truth = json.loads((self.RAW / case / "truth.json").read_text(encoding="utf-8"))
+        if newer:
+            # Nothing but its samples is left of a chip whose tasks have other records.
+            for info in copy.glob("PROF_*/*/info.json*"):
+                raw_counters.change(info, platform_version="15")
+            for file in copy.glob("PROF_*/device_*/data/*"):
+                file.unlink()
+        counters = raw_counters.add_to(copy, truth, newer)
+        result = self.run_tool("-m", "hardware", "-d", copy, "--raw", "--json", "-o", self.out)
+        self.assertEqual(result.code, 5 if newer else 0, result.err)
+        sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+        return copy, sheets["HardwareCounters"], counters
+
+    def test_what_the_chip_and_the_host_tell(self):
+        for case, newer in (("stars", False), ("stars_odd_clock", False), ("stars", True)):
+            with self.subTest(case=case, newer=newer):
+                _, rows, counters = self.with_samples(case, newer)
+                checked, by_name = self.assert_counters(rows, counters)
+                self.assertGreater(checked, 35)
+                units = {by_name[key]["unit"] for key in counters if key in by_name}
+                self.assertEqual(units, {"B/s", "", "%"})
+
+    def test_parse_keeps_them(self):
+        copy, _, counters = self.with_samples("stars")
+        parsed = self.scratch / "parsed"
+        self.run_tool("parse", "-d", copy, "-o", parsed, "--export_type", "db")
+        (file,) = parsed.rglob("ascend_pytorch_profiler*.db")
+        checked, _ = self.assert_counters(self.sheets(file)[0]["HardwareCounters"], counters)
+        self.assertGreater(checked, 35)
+
+    def test_the_judge_objects(self):
+        """Values that are scaled, shifted by one sample, or of another unit are no match."""
+        _, rows, counters = self.with_samples("stars")
+        by_name = {(row["group"], row["part"], row["counter"]): row for row in rows}
+
+        def missed(change):
+            found = []
+            for key, (kind, points) in counters.items():
+                points = sorted(points)
+                if len({value for _, value in points}) > 1:
+                    expected = measures(intervals(kind, change(points)), kind)
+                    if not self.wrong_columns(by_name[key], expected, 1e-9):
+                        found.append(key)
+            return found
+        times = [lambda points: points,
+                 lambda points: [(time, value * MB / 1e6) for time, value in points],
+                 lambda points: [(time, value * KB) for time, value in points],
+                 lambda points: [(points[i][0], points[i - 1][1]) for i in range(1, len(points))],
+                 lambda points: [(time + 1000, value) for time, value in points]]
+        same, *others = [len(missed(change)) for change in times]
+        self.assertGreater(same, 35)
+        self.assertEqual(others, [0, 0, 0, 0])
+
+    def test_samples_without_what_they_are_measured_by(self):
+        copy, *_ = self.with_samples("stars")
+        for folder, keys in (("device_*", ["qosEvents"]), ("host", ["host_disk_freq"])):
+            for file in copy.glob(f"PROF_*/{folder}/sample.json"):
+                raw_counters.change(file, **{key: "" for key in keys})
+        for file in copy.glob("PROF_*/host/info.json"):
+            raw_counters.change(file, cpuNums=0, memoryTotal="?", netCard=7)
+        result = self.run_tool("-m", "hardware", "-d", copy, "--raw", "--json", "-o", self.out)
+        self.assertEqual(result.code, 5)
+        groups = {row["group"] for sheet in json.loads(result.out)["sheets"] for row in sheet["rows"] if "group" in row}
+        self.assertIn("SIO", groups)
+        self.assertEqual(groups & {"QoS", "CPU Usage", "Memory Usage", "Disk Usage", "Network Usage"}, set())
+        for name in ("qosEvents", "cpuNums", "memoryTotal", "host_disk_freq", "netCard"):
+            self.assertIn(name, result.err)
 
 
 class SharedHardware(OfHardware):

@@ -83,6 +83,7 @@ struct Device {
   std::string record_version;                             ///< of the sampled memory, "1.0"
   std::string llc_mode;                                   ///< what llc.data counts, "read"
   std::vector<std::uint32_t> l2_events;                   ///< of l2_cache.data, as cube_events
+  std::vector<std::string> qos_events;                    ///< what qos.data counts, in its order
 };
 
 /// The contents of the small files next to the records.
@@ -111,7 +112,7 @@ enum class Parts : std::uint32_t {
   kFrequency = 1u << 5,
   kMemory = 1u << 6,  ///< device, module and operator memory of CANN
   kMarks = 1u << 7,
-  kTraffic = 1u << 8,    ///< links, network ports, memory and caches; kernels of these need kCann
+  kTraffic = 1u << 8,    ///< links, ports, memory, caches, the host; kernels of these need kCann
   kStacks = 1u << 9,     ///< stacks of the operators alone
   kCacheUse = 1u << 10,  ///< of the traffic how tasks use the L2 cache
   kAll = (1u << 11) - 1,

@@ -10,8 +10,8 @@
 #include "mpa/model/table.h"
 
 /// What the device counted of its traffic, sampled: links to other chips and hosts, network ports,
-/// memory and caches. Samples of each device (and cache) are in order of time; times are
-/// nanoseconds since the epoch.
+/// memory and caches, and what the program used of the host. Samples of each device (and cache) are
+/// in order of time; times are nanoseconds since the epoch.
 namespace mpa::raw {
 
 /// Links to other chips (hccs.data).
@@ -105,6 +105,75 @@ struct LlcTrafficFields {
 };
 struct LlcTraffic : Table<LlcTrafficFields> {};
 
+/// What passes through the memory system by its quality of service (qos.data, and records of
+/// stars_soc_profile.data).
+template <template <typename> class Of>
+struct QosTrafficFields {
+  Of<TimeNs> time{};                     ///< end of the interval that the rate is of
+  Of<StringId> event{};                  ///< "OTHERS", as sample.json names it
+  Of<std::int64_t> die = Initially{-1};  ///< -1: not told
+  Of<std::int64_t> rate{};               ///< bytes per second
+  Of<std::int64_t> device{};
+};
+struct QosTraffic : Table<QosTrafficFields> {};
+
+/// What passes through a channel between the dies of a chip: requests, responses, snoops and data
+/// that are received, then those that are sent.
+inline constexpr std::size_t kSioKinds = 8;
+using SioRates = std::array<std::int64_t, kSioKinds>;
+
+/// Channels between the dies of a chip (stars_soc_profile.data).
+template <template <typename> class Of>
+struct SioTrafficFields {
+  Of<TimeNs> time{};     ///< end of the interval that the rates are of
+  Of<StringId> name{};   ///< "die 0"
+  Of<SioRates> rates{};  ///< bytes per second
+  Of<std::int64_t> device{};
+};
+struct SioTraffic : Table<SioTrafficFields> {};
+
+/// How much accelerators for pictures and random numbers read and write (stars_soc_profile.data):
+/// levels without a unit.
+template <template <typename> class Of>
+struct AcceleratorUseFields {
+  Of<TimeNs> time{};
+  Of<std::int64_t> accelerator{};
+  Of<std::int64_t> read{}, write{};                          ///< bandwidth
+  Of<std::int64_t> read_outstanding{}, write_outstanding{};  ///< requests that are not answered yet
+  Of<std::int64_t> device{};
+};
+struct AcceleratorUse : Table<AcceleratorUseFields> {};
+
+/// Levels of bandwidth that the chip tells of itself (stars_soc_profile.data).
+template <template <typename> class Of>
+struct BandwidthLevelFields {
+  Of<TimeNs> time{};
+  Of<std::int64_t> l2_buffer{}, mata{};
+  Of<std::int64_t> device{};
+};
+struct BandwidthLevels : Table<BandwidthLevelFields> {};
+
+/// What the program uses of its machine.
+enum class HostUseKind : std::uint8_t {
+  kProcessor,  ///< percent of a processor
+  kMemory,     ///< percent of the memory
+  kDisk,       ///< percent of the time that the program waits for disks
+  kDiskRead,   ///< bytes per second, like the next
+  kDiskWrite,
+  kNetwork,       ///< percent of what the cards move in one direction
+  kNetworkSpeed,  ///< bytes per second, in both directions
+};
+
+/// Use of the machine (host_cpu.data, host_mem.data, host_disk.data, host_network.data).
+template <template <typename> class Of>
+struct HostUseFields {
+  Of<TimeNs> time{};  ///< begin of the interval that the value is of
+  Of<HostUseKind> kind{};
+  Of<std::int64_t> processor = Initially{-1};  ///< of kProcessor; -1: the mean of all
+  Of<double> value{};
+};
+struct HostUse : Table<HostUseFields> {};
+
 /// How tasks used the L2 cache (l2_cache.data), in the order of the records.
 template <template <typename> class Of>
 struct L2CacheUseFields {
@@ -122,10 +191,16 @@ struct TrafficTables {
   HbmTraffic hbm;
   DdrTraffic ddr;
   LlcTraffic llc;
+  QosTraffic qos;
+  SioTraffic sio;
+  AcceleratorUse accelerators;
+  BandwidthLevels levels;
+  HostUse host;
 
   bool Empty() const {
     return hccs.Empty() && pcie.Empty() && nic.Empty() && roce.Empty() && hbm.Empty() &&
-           ddr.Empty() && llc.Empty();
+           ddr.Empty() && llc.Empty() && qos.Empty() && sio.Empty() && accelerators.Empty() &&
+           levels.Empty() && host.Empty();
   }
 };
 

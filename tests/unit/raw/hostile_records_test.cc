@@ -72,6 +72,8 @@ std::vector<std::size_t> RecordsOf(const std::string& kind, std::string_view byt
                                                            {"hbm", 24},
                                                            {"ddr", 20},
                                                            {"llc", 24},
+                                                           {"qos", 64},
+                                                           {"stars_soc_profile", 64},
                                                            {"l2_cache", 72},
                                                            {"gc_record", 24},
                                                            {"python_tracer_func", 33}};
