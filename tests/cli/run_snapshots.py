@@ -26,6 +26,10 @@ from snapshots import KB, KEPT, MB, OWN, Device, OutOfMemory, document, fragment
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "snapshots"
 
 
+def from_one(position):
+    return None if position is None else position + 1
+
+
 class SnapshotRuns(Cli):
     def run_memory(self, path, *options):
         return self.run_tool("-m", "memory_timeline", "-d", path, "-o", self.out, *options)
@@ -53,7 +57,7 @@ class SnapshotRuns(Cli):
         self.assertEqual([row["device"] for row in sheets["SnapshotDevices"]], list(expected))
         for row, (device, replay) in zip(sheets["SnapshotDevices"], expected.items()):
             self.assertEqual(row["held_before_bytes"], replay.before)
-            self.assertEqual((row["peak_bytes"], row["peak_action"]), (replay.peak, replay.peak_action))
+            self.assertEqual((row["peak_bytes"], row["peak_action"]), (replay.peak, from_one(replay.peak_action)))
             self.assertEqual(row["actions"], len(replay.trace))
             self.assertEqual(row["end_bytes"], replay.in_use[-1] if replay.in_use else replay.before)
             self.assertEqual(row["end_reserved_bytes"], replay.end_reserved)
@@ -70,7 +74,7 @@ class SnapshotRuns(Cli):
             for point in (one for one in sheets["SnapshotOverTime"] if one["device"] == device):
                 at = point["action"]
                 self.assertEqual((point["in_use_bytes"], point["reserved_bytes"]),
-                                 (replay.before, replay.reserved_before) if at is None else (replay.in_use[at], replay.reserved[at]))
+                                 (replay.before, replay.reserved_before) if at is None else (replay.in_use[at - 1], replay.reserved[at - 1]))
         return sheets
 
 
@@ -164,7 +168,7 @@ class Snapshots(SnapshotRuns):
 
     def test_the_worst_device_is_first(self):
         """Whatever its number and its peak are."""
-        devices = [training(device=Device(0), leak=8 * MB)[0], training(device=Device(1), leak=80 * MB)[0], fragmented(Device(2, capacity=180 * MB))]
+        devices = [training(device=Device(0), leak=8 * MB)[0], training(device=Device(1), leak=16 * MB)[0], fragmented(Device(2, capacity=180 * MB))]
         lines = self.screen(write(self.scratch / "s.pkl", devices))
         self.assertIn("device 2: out of memory although enough is free", " ".join(line.strip() for line in lines[:2]))
         shown = [re.search(r"device (\d)", line).group(1) for line in lines if re.match(r"  rank .*device \d", line)]
@@ -177,7 +181,7 @@ class Snapshots(SnapshotRuns):
         made = {entry["addr"]: entry["time_us"] for entry in device.trace if entry["action"] == "alloc"}
         sheets = self.sheets(write(self.scratch / "s.pkl", [device]))
         (row,) = sheets["SnapshotDevices"]
-        self.assertEqual(row["peak_ns"], device.trace[row["peak_action"]]["time_us"] * 1000)
+        self.assertEqual(row["peak_ns"], device.trace[row["peak_action"] - 1]["time_us"] * 1000)
         self.assertEqual({row["call_site"]: row["oldest_age_ns"] for row in sheets["SnapshotHeld"]},
                          {"train.py:5": (end - made[weight]) * 1000, "train.py:40": (end - made[state]) * 1000})
         sheets = self.sheets(write(self.scratch / "s.pkl", [device], "npu"))
@@ -192,6 +196,9 @@ class Snapshots(SnapshotRuns):
         path = self.scratch / "snapshot.pkl"
         shutil.copy(self.CAPTURES / "memory_snapshots" / "pieces.pkl", path)
         self.assertEqual(shown.splitlines()[2:], self.screen(path))
+        new, old = (self.CAPTURES / "memory_snapshots" / name for name in ("leak.pkl", "steady.pkl"))
+        (shown,) = [block for block in pages if block.startswith("\nin use at the end")]
+        self.assertEqual(shown.strip("\n"), self.compare(new, old).strip("\n"))
 
     def test_other_commands_refuse(self):
         """They need records of the profiler."""
