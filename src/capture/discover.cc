@@ -174,9 +174,9 @@ namespace {
 // Of what holds records of a server alone; null for anything else.
 const char* ProblemOfServer(const fs::path& path, bool has_servers) {
   if (has_servers || IsServerTable(path)) return kServerProblem;
-  if (IsRawServerDatabase(path)) return kRawServerProblem;
+  if (IsDeviceRecord(path)) return kDeviceRecordProblem;
   if (!IsDirectory(path)) return nullptr;
-  return std::ranges::any_of(Entries(path), IsRawServerDatabase) ? kRawServerProblem : nullptr;
+  return std::ranges::any_of(Entries(path), IsDeviceRecord) ? kDeviceRecordProblem : nullptr;
 }
 
 }  // namespace
@@ -193,8 +193,8 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
       AddServer(resolved, options, found);
     if (found.ranks.size() == 1 && found.unusable.empty()) {
       scanned = {std::move(found.ranks.front()), ""};
-    } else if (found.ranks.empty() && options.servers && found.servers.size() == 1) {
-      scanned = {std::move(found.servers.front()), ""};
+    } else if (found.ranks.empty() && options.servers && !found.servers.empty()) {
+      scanned = {JoinServers(std::move(found.servers), resolved), ""};
     } else if (found.ranks.empty()) {
       const char* problem = ProblemOfServer(resolved, !found.servers.empty());
       if (problem != nullptr) scanned.problem = Translated(problem);
@@ -264,6 +264,7 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
   } else {
     DiscoverIn(resolved, options, found);
   }
+  KeepMostComplete(found.servers);
   AddHostWaitFilesBeside(found.ranks);
   JoinMemorySnapshots(found.ranks);
   return found;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -36,7 +38,8 @@ constexpr NamedTable kTables[] = {
     {"pd_split_kvcache.csv", {"block_tables", "seq_len", "during_time"}},
     {"spec_decode.csv", {"spec_tokens", "accepted_tokens", "accepted_ratio"}},
 };
-constexpr std::string_view kDatabase = "profiler.db", kSpans = "span_info";
+constexpr std::string_view kDatabase = "profiler.db", kSpans = "span_info",
+                           kTrace = "chrome_tracing.json";
 constexpr std::array<std::string_view, 3> kSpanColumns = {"span_name", "during_time",
                                                           "start_datetime"};
 
@@ -57,6 +60,26 @@ bool HasColumnOf(const fs::path& path, const std::array<std::string_view, 3>& co
 bool IsDatabase(const fs::path& path) {
   std::error_code ignored;
   return path.filename() == kDatabase && fs::is_regular_file(path, ignored);
+}
+
+// What the server left for the parser, one of each process.
+bool IsUnparsed(const fs::path& path) {
+  const std::string name = path.filename().string();
+  std::error_code ignored;
+  return name.starts_with("ms_service_") && name.ends_with(".db") &&
+         fs::is_regular_file(path, ignored);
+}
+
+// Only events of a server have a date; others call traces so, too.
+bool IsTrace(const fs::path& path) {
+  constexpr std::size_t kBeginning = 1 << 20;
+  std::error_code ignored;
+  if (path.filename() != kTrace || !fs::is_regular_file(path, ignored)) return false;
+  try {
+    return io::ReadStart(path, kBeginning).find("\"start_datetime\"") != std::string::npos;
+  } catch (const Error&) {
+    return false;  // unreadable, so it is not known to be one
+  }
 }
 
 bool Holds(const std::vector<fs::path>& tables, const fs::path& path, std::string_view name) {
@@ -87,26 +110,70 @@ std::vector<fs::path> SpanTables(const fs::path& directory, const std::vector<fs
 }  // namespace
 
 bool IsServerTable(const fs::path& path) {
-  if (IsDatabase(path)) return true;
+  if (IsDatabase(path) || IsUnparsed(path) || IsTrace(path)) return true;
   const std::string name = path.filename().string();
   const auto table = std::ranges::find(kTables, name, &NamedTable::name);
   return table != std::end(kTables) && HasColumnOf(path, table->columns);
 }
 
-std::vector<fs::path> ServerTables(const fs::path& directory) {
+namespace {
+
+// The files of the most complete form, in the order in which they are read: requests come first,
+// since batches tell more about them.
+std::vector<fs::path> FilesOfServer(const fs::path& directory) {
   std::vector<fs::path> found;
   for (const NamedTable& table : kTables) {
     if (HasColumnOf(directory / table.name, table.columns)) found.push_back(directory / table.name);
   }
-  if (found.empty() && IsDatabase(directory / kDatabase)) found.push_back(directory / kDatabase);
-  for (fs::path& spans : SpanTables(directory, found)) found.push_back(std::move(spans));
-  return found;
+  const bool is_whole =
+      Holds(found, directory, "request.csv") && Holds(found, directory, "batch.csv");
+  const auto with_spans = [&](std::vector<fs::path> tables) {
+    for (fs::path& spans : SpanTables(directory, tables)) tables.push_back(std::move(spans));
+    return tables;
+  };
+  if (!is_whole && IsDatabase(directory / kDatabase)) return with_spans({directory / kDatabase});
+  if (is_whole) return with_spans(std::move(found));
+  std::vector<fs::path> unparsed = Entries(directory);
+  std::erase_if(unparsed, [](const fs::path& entry) { return !IsUnparsed(entry); });
+  if (!unparsed.empty()) return unparsed;
+  if (IsTrace(directory / kTrace)) return {directory / kTrace};
+  return with_spans(std::move(found));
 }
 
-bool IsRawServerDatabase(const fs::path& path) {
+// The larger, the more a form tells.
+int Completeness(const RankInput& server) {
+  const fs::path& file = server.files.front().path;
+  if (IsUnparsed(file)) return 1;
+  return file.filename() == kTrace ? 0 : 2;
+}
+
+}  // namespace
+
+void KeepMostComplete(std::vector<RankInput>& servers) {
+  std::vector<bool> is_twin(servers.size());
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    is_twin[i] = std::ranges::any_of(servers, [&](const RankInput& other) {
+      return Completeness(other) > Completeness(servers[i]) &&
+             (IsWithin(other.path, servers[i].path) || IsWithin(servers[i].path, other.path));
+    });
+  }
+  for (std::size_t i = servers.size(); i-- > 0;) {
+    if (is_twin[i]) servers.erase(servers.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+RankInput JoinServers(std::vector<RankInput> servers, const fs::path& top) {
+  RankInput joined = std::move(servers.front());
+  if (servers.size() == 1) return joined;
+  joined.path = top;
+  for (RankInput& server : std::span(servers).subspan(1))
+    std::ranges::move(server.files, std::back_inserter(joined.files));
+  return joined;
+}
+
+bool IsDeviceRecord(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.ends_with(".db") &&
-         (name.starts_with("ms_service_") || name.starts_with("ascend_service_profiler_"));
+  return name.ends_with(".db") && name.starts_with("ascend_service_profiler_");
 }
 
 std::optional<RankInput> ScanServer(const fs::path& path) {
@@ -115,12 +182,20 @@ std::optional<RankInput> ScanServer(const fs::path& path) {
   server.path = path;
   std::vector<fs::path> tables;
   if (IsDirectory(path))
-    tables = ServerTables(path);
+    tables = FilesOfServer(path);
   else if (IsServerTable(path))
     tables = {path};
   for (const fs::path& table : tables) {
     CheckReadable(table);
-    AddFile(server, FileKind::kServerTable, table);
+    // The databases of all processes are read together.
+    if (IsUnparsed(table) && !server.files.empty()) {
+      std::error_code error;
+      const auto bytes = fs::file_size(table, error);
+      server.files.front().slices.push_back(table);
+      if (!error) server.files.front().bytes += static_cast<std::int64_t>(bytes);
+    } else {
+      AddFile(server, FileKind::kServerTable, table);
+    }
   }
   if (server.files.empty()) return std::nullopt;
   return server;

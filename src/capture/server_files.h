@@ -13,23 +13,28 @@ namespace mpa {
 /// the columns decide, because others call files "request.csv", too.
 bool IsServerTable(const std::filesystem::path& path);
 
-/// The tables among the entries of a directory and in its folder for spans, in the order in which
-/// they are read: requests come first, since batches tell more about them. The database counts only
-/// where there are no tables as text: both hold the same.
-std::vector<std::filesystem::path> ServerTables(const std::filesystem::path& directory);
+/// A database in which msServiceProfiler keeps what devices did, by its name: it has no requests.
+bool IsDeviceRecord(const std::filesystem::path& path);
 
-/// A database of msServiceProfiler before any parsing, by its name.
-bool IsRawServerDatabase(const std::filesystem::path& path);
-
-/// The records of the server in a directory, or the table that is given; empty: there are none.
-/// Throws Error (kInput) for a table that cannot be read.
+/// The records of the server in a directory, or the table that is given; empty: there are none. Of
+/// several forms of the same records the most complete one counts: tables as text with requests and
+/// batches, profiler.db, what was not parsed, chrome_tracing.json, single tables. Throws Error
+/// (kInput) for a table that cannot be read.
 std::optional<RankInput> ScanServer(const std::filesystem::path& path);
+
+/// Drops those that hold less of what others hold which lie above or below them: the parser reads
+/// directories and writes into others.
+void KeepMostComplete(std::vector<RankInput>& servers);
+
+/// The files of all instances of a server below `top` as one capture; of a single one itself.
+RankInput JoinServers(std::vector<RankInput> servers, const std::filesystem::path& top);
 
 inline constexpr const char* kServerProblem =
     "records of a server's requests and no profile of a device; '-m serving_requests' analyses"
     " them";
-inline constexpr const char* kRawServerProblem =
-    "records of msServiceProfiler as it left them (ms_service_*.db); parse them with 'python3 -m"
-    " ms_service_profiler.parse --input-path', and give the directory with request.csv";
+inline constexpr const char* kDeviceRecordProblem =
+    "records of devices by msServiceProfiler (ascend_service_profiler_*.db), which have no"
+    " requests;"
+    " give the directory with ms_service_*.db or request.csv";
 
 }  // namespace mpa

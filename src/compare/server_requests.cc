@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of a server before and after: their times by percentile, and how long batches run.
+// Requests of a server before and after: their times by percentile, and how long batches run, of
+// all instances together and of each instance and data parallel rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +8,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compare_sheet.h"
 #include "mpa/base/language.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/time.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/quantiles.h"
@@ -24,20 +27,6 @@ namespace mpa::comparisons {
 namespace {
 
 using SortedTimes = std::vector<TimeNs>;
-
-std::array<SortedTimes, kRequestTimes> RequestTimesOf(const RankTrace& trace) {
-  std::array<SortedTimes, kRequestTimes> times;
-  const mpa::ServerRequests& requests = trace.server_requests;
-  for (std::size_t i = 0; i < requests.Size(); ++i) {
-    const TimesOfRequest of_one = TimesOf(requests.first_token[i], requests.dur[i],
-                                          requests.queued[i], requests.reply_tokens[i]);
-    for (std::size_t time = 0; time < of_one.size(); ++time) {
-      if (of_one[time] >= 0) times[time].push_back(of_one[time]);
-    }
-  }
-  for (SortedTimes& one : times) std::ranges::sort(one);
-  return times;
-}
 
 // Batches of one phase that ran, or were put together.
 struct BatchTimes {
@@ -56,30 +45,103 @@ std::string NameOfBatch(ServerSpan kind, std::int32_t prefill, std::int32_t deco
   return decode > 0 ? "decode batches" : "batches";
 }
 
-BatchesByName BatchesOf(const RankTrace& trace) {
-  BatchesByName batches;
+// Requests and batches that are compared together: all, those of an instance, or of a data parallel
+// rank of it.
+struct Group {
+  std::array<SortedTimes, kRequestTimes> times{};
+  BatchesByName batches{};
+};
+struct Place {
+  std::string instance{};  // empty: all, or the only one
+  std::int32_t dp_rank = -1;
+
+  auto operator<=>(const Place&) const = default;
+};
+using Groups = std::map<Place, Group>;
+
+// The places that a row belongs to.
+class Places {
+ public:
+  Places(const RankTrace& trace, bool by_instance) : trace_(trace), by_instance_(by_instance) {
+    const auto note = [&](const auto& table) {
+      for (std::size_t i = 0; i < table.Size(); ++i)
+        if (table.dp_rank[i] >= 0) dp_ranks_[table.instance[i]].insert(table.dp_rank[i]);
+    };
+    note(trace.server_requests);
+    note(trace.server_batches);
+  }
+
+  template <typename Take>
+  void ForEach(StringId instance, std::int32_t dp_rank, Take take) const {
+    take(Place{});
+    const std::string name(by_instance_ ? trace_.strings.View(instance) : "");
+    if (by_instance_) take(Place{name});
+    const auto ranks = dp_ranks_.find(instance);
+    if (dp_rank >= 0 && ranks != dp_ranks_.end() && ranks->second.size() > 1)
+      take(Place{name, dp_rank});
+  }
+
+ private:
+  const RankTrace& trace_;
+  bool by_instance_;
+  std::map<StringId, std::set<std::int32_t>> dp_ranks_;
+};
+
+Groups GroupsOf(const RankTrace& trace, bool by_instance) {
+  const Places places(trace, by_instance);
+  Groups groups;
+  const mpa::ServerRequests& requests = trace.server_requests;
+  for (std::size_t i = 0; i < requests.Size(); ++i) {
+    const TimesOfRequest of_one = TimesOf(requests.first_token[i], requests.dur[i],
+                                          requests.queued[i], requests.reply_tokens[i]);
+    places.ForEach(requests.instance[i], requests.dp_rank[i], [&](const Place& place) {
+      Group& group = groups[place];
+      for (std::size_t time = 0; time < of_one.size(); ++time)
+        if (of_one[time] >= 0) group.times[time].push_back(of_one[time]);
+    });
+  }
   const ServerBatches& rows = trace.server_batches;
   for (std::size_t i = 0; i < rows.Size(); ++i) {
     const std::string name = NameOfBatch(KindOfSpan(trace.strings.View(rows.name[i])),
                                          rows.prefill_requests[i], rows.decode_requests[i]);
     if (name.empty()) continue;
-    BatchTimes& times = batches[name];
-    times.lengths.push_back(rows.dur[i]);
-    times.requests += std::max(rows.requests[i], 0);
-    times.tokens += static_cast<double>(std::max<std::int64_t>(rows.prefill_tokens[i], 0) +
-                                        std::max<std::int64_t>(rows.decode_tokens[i], 0));
+    places.ForEach(rows.instance[i], rows.dp_rank[i], [&](const Place& place) {
+      BatchTimes& times = groups[place].batches[name];
+      times.lengths.push_back(rows.dur[i]);
+      times.requests += std::max(rows.requests[i], 0);
+      times.tokens += static_cast<double>(std::max<std::int64_t>(rows.prefill_tokens[i], 0) +
+                                          std::max<std::int64_t>(rows.decode_tokens[i], 0));
+    });
   }
-  for (auto& [name, times] : batches) std::ranges::sort(times.lengths);
-  return batches;
+  for (auto& [place, group] : groups) {
+    for (SortedTimes& one : group.times) std::ranges::sort(one);
+    for (auto& [name, times] : group.batches) std::ranges::sort(times.lengths);
+  }
+  return groups;
+}
+
+std::set<std::string> InstancesOf(const RankTrace& trace) {
+  std::set<std::string> names;
+  for (const StringId name : trace.server_requests.instance)
+    names.emplace(trace.strings.View(name));
+  for (const StringId name : trace.server_batches.instance) names.emplace(trace.strings.View(name));
+  return names;
+}
+
+std::string NameOf(const Place& place) {
+  std::string name = place.instance.empty() ? "" : Say("instance {}", Printable(place.instance));
+  if (place.dp_rank >= 0) name += fmt::format("{}dp {}", name.empty() ? "" : ", ", place.dp_rank);
+  return name;
 }
 
 constexpr std::array kPercents = {50, 90, 99, 100};
 
-void AddRows(const std::string& name, const SortedTimes& base, const SortedTimes& comparison,
-             Sheet& sheet) {
+void AddRows(const Place& place, const std::string& name, const SortedTimes& base,
+             const SortedTimes& comparison, Sheet& sheet) {
   if (base.empty() && comparison.empty()) return;
   for (const int percent : kPercents) {
-    Row row{{name, percent == 100 ? std::string("max") : fmt::format("p{}", percent)}};
+    Row row{{place.instance, place.dp_rank < 0 ? Cell() : Cell(std::int64_t{place.dp_rank}), name,
+             percent == 100 ? std::string("max") : fmt::format("p{}", percent)}};
     std::array<double, 2> at{};
     for (std::size_t side = 0; side < 2; ++side) {
       const SortedTimes& times = side == 0 ? base : comparison;
@@ -99,8 +161,11 @@ std::string Change(TimeNs base, TimeNs comparison) {
                      AmountText(Quantity::kTime, comparison), PercentOf(comparison - base, base));
 }
 
-// Batches that hold as much and take longer: the model got slower, not the load.
-void AddSlowerBatches(const BatchesByName& base, const BatchesByName& comparison, Report& report) {
+// Batches that hold as much and take longer: the model got slower, not the load. False: there are
+// none.
+bool AddSlowerBatches(const Place& place, const BatchesByName& base,
+                      const BatchesByName& comparison, Report& report) {
+  bool any = false;
   constexpr double kSlower = 1.1, kAlike = 0.1;
   constexpr std::size_t kFew = 20;
   for (const auto& [name, before] : base) {
@@ -117,9 +182,48 @@ void AddSlowerBatches(const BatchesByName& base, const BatchesByName& comparison
     const TimeNs base_time = Percentile(before.lengths, 50);
     const TimeNs time = Percentile(after.lengths, 50);
     if (static_cast<double>(time) < kSlower * static_cast<double>(base_time)) continue;
+    any = true;
+    const std::string where = NameOf(place);
     report.story.push_back(Say("{} run longer with as many requests and tokens: {}",
-                               Translated(name), Change(base_time, time)));
+                               where.empty() ? std::string(Translated(name))
+                                             : fmt::format("{}: {}", where, Translated(name)),
+                               Change(base_time, time)));
   }
+  return any;
+}
+
+void AddGroup(const Place& place, const Group& base, const Group& comparison, Sheet& sheet) {
+  for (std::size_t i = 0; i < kRequestTimes; ++i)
+    AddRows(place, std::string(Translated(TitleOf(static_cast<RequestTime>(i)))), base.times[i],
+            comparison.times[i], sheet);
+  for (const auto& [name, of_base] : base.batches) {
+    const auto found = comparison.batches.find(name);
+    AddRows(place, std::string(Translated(name)), of_base.lengths,
+            found == comparison.batches.end() ? SortedTimes() : found->second.lengths, sheet);
+  }
+}
+
+void TellTimes(const Place& place, const Group& base, const Group& comparison, Report& report) {
+  const std::string where = NameOf(place);
+  for (std::size_t i = 0; i < kRequestTimes; ++i) {
+    const SortedTimes &before = base.times[i], &after = comparison.times[i];
+    if (before.empty() || after.empty()) continue;
+    const std::string title(Translated(TitleOf(static_cast<RequestTime>(i))));
+    report.story.push_back(Say("{}: p50 {}, p99 {}",
+                               where.empty() ? title : fmt::format("{}, {}", where, title),
+                               Change(Percentile(before, 50), Percentile(after, 50)),
+                               Change(Percentile(before, 99), Percentile(after, 99))));
+    if (!where.empty()) return;  // of parts the time to the first token is enough
+  }
+}
+
+// Groups that only one side has.
+void TellUnmatched(const Groups& groups, const Groups& others, std::string_view title,
+                   Report& report) {
+  std::vector<std::string> names;
+  for (const auto& [place, group] : groups)
+    if (!others.contains(place) && place.dp_rank < 0) names.push_back(NameOf(place));
+  if (!names.empty()) report.story.push_back(fmt::format("{} {}", title, fmt::join(names, ", ")));
 }
 
 void RunServerRequests(const CompareInput& input, Report& report) {
@@ -129,31 +233,35 @@ void RunServerRequests(const CompareInput& input, Report& report) {
   };
   if (input.options().compat || !has_any(Side::kBase) || !has_any(Side::kComparison)) return;
   const RankTrace &base = input.Trace(Side::kBase), &comparison = input.Trace(Side::kComparison);
+  // Of a single instance on both sides the names do not matter.
+  const bool by_instance = InstancesOf(base).size() > 1 || InstancesOf(comparison).size() > 1;
   Sheet sheet = CompareSheet(
       "RequestCompare",
-      {{BoldColumn("Quantity", "A time of requests, or of batches of a phase."),
+      {{PlainColumn("Instance", "The instance; empty: all together, or the only one.", 20),
+        PlainColumn("DP Rank", "The data parallel rank; empty: all, or unknown.", 10),
+        BoldColumn("Quantity", "A time of requests, or of batches of a phase."),
         PlainColumn("Percentile", "p50, p90, p99 or max.", 12)},
        ForBothSides({PlainColumn("Count", "Requests or batches of which the time is known.", 12),
                      Decimals("Time(ms)", "The time at the percentile, in ms.")}),
        {Difference("Diff Time(ms)", "Time of the comparison minus that of the base, in ms."),
         Growth("Diff Ratio", RatioMeaning("the time"))}},
       input);
-  const auto base_times = RequestTimesOf(base), times = RequestTimesOf(comparison);
-  for (std::size_t i = 0; i < kRequestTimes; ++i) {
-    const auto time = static_cast<RequestTime>(i);
-    AddRows(std::string(Translated(TitleOf(time))), base_times[i], times[i], sheet);
-    if (base_times[i].empty() || times[i].empty()) continue;
-    report.story.push_back(Say("{}: p50 {}, p99 {}", Translated(TitleOf(time)),
-                               Change(Percentile(base_times[i], 50), Percentile(times[i], 50)),
-                               Change(Percentile(base_times[i], 99), Percentile(times[i], 99))));
+  const Groups before = GroupsOf(base, by_instance), after = GroupsOf(comparison, by_instance);
+  constexpr std::size_t kMostParts = 8;  // that are told of
+  std::size_t told = 0;
+  bool are_slower = false;
+  for (const auto& [place, of_base] : before) {
+    const auto found = after.find(place);
+    if (found == after.end()) continue;
+    AddGroup(place, of_base, found->second, sheet);
+    const bool is_all = place == Place{};
+    if (is_all || (place.dp_rank < 0 && told++ < kMostParts))
+      TellTimes(place, of_base, found->second, report);
+    if (is_all || !are_slower)
+      are_slower |= AddSlowerBatches(place, of_base.batches, found->second.batches, report);
   }
-  const BatchesByName base_batches = BatchesOf(base), batches = BatchesOf(comparison);
-  for (const auto& [name, of_base] : base_batches) {
-    const auto found = batches.find(name);
-    AddRows(std::string(Translated(name)), of_base.lengths,
-            found == batches.end() ? SortedTimes() : found->second.lengths, sheet);
-  }
-  AddSlowerBatches(base_batches, batches, report);
+  TellUnmatched(before, after, Translated("only in the base:"), report);
+  TellUnmatched(after, before, Translated("only in the comparison:"), report);
   report.sheets.push_back(std::move(sheet));
 }
 

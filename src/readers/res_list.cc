@@ -16,6 +16,21 @@ class Scan {
 
   std::vector<BatchedRequest> Requests() {
     std::vector<BatchedRequest> requests;
+    ForEach([&] { requests.push_back(Made()); }, [](const std::string&) {});
+    return requests;
+  }
+
+  std::vector<std::string> Ids() {
+    std::vector<std::string> ids;
+    ForEach([&] { ids.push_back(id_); }, [&](const std::string& word) { ids.push_back(word); });
+    return ids;
+  }
+
+ private:
+  // Calls take_object() at the end of each object of the list, and take_word() for what is no
+  // object.
+  template <typename TakeObject, typename TakeWord>
+  void ForEach(TakeObject take_object, TakeWord take_word) {
     int depth = 0;
     for (; at_ < text_.size();) {
       const char c = text_[at_];
@@ -23,21 +38,20 @@ class Scan {
         if (++depth == 1) Begin();
         ++at_;
       } else if (c == '}') {
-        if (depth == 1) requests.push_back(Made());
+        if (depth == 1) take_object();
         if (depth > 0) --depth;
         ++at_;
       } else if (IsWord(c)) {
         const std::string word = Word();
+        if (depth == 0) take_word(word);
         if (depth == 1) Take(word);
       } else {
         if (c == ',') key_.clear();
         ++at_;
       }
     }
-    return requests;
   }
 
- private:
   static bool IsQuote(char c) { return c == '\'' || c == '"'; }
   static bool IsWord(char c) {
     constexpr std::string_view kBetween = "{}[](),: \t\r\n";
@@ -99,5 +113,7 @@ class Scan {
 std::vector<BatchedRequest> RequestsIn(std::string_view res_list) {
   return Scan(res_list).Requests();
 }
+
+std::vector<std::string> IdsIn(std::string_view list) { return Scan(list).Ids(); }
 
 }  // namespace mpa::readers

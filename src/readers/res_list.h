@@ -20,4 +20,7 @@ struct BatchedRequest {
 /// passed over.
 std::vector<BatchedRequest> RequestsIn(std::string_view res_list);
 
+/// The ids of a list of requests, which are objects as above or ids alone: ["7", "8"], or 7.
+std::vector<std::string> IdsIn(std::string_view list);
+
 }  // namespace mpa::readers

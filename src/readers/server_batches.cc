@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "mpa/base/language.h"
@@ -18,59 +17,15 @@
 namespace mpa::readers {
 namespace {
 
-// The requests of the trace by their ids, with those that only batches name.
-class KnownRequests {
- public:
-  explicit KnownRequests(const ServerRecords& records)
-      : records_(records), requests_(records.trace.server_requests) {
-    for (std::size_t i = 0; i < requests_.Size(); ++i) by_id_.try_emplace(requests_.id[i], i);
-  }
-
-  void Take(const BatchedRequest& batched, const ServerBatches::Row& batch) {
-    if (batched.id.empty()) return;
-    const StringId id = records_.trace.strings.Intern(batched.id);
-    const auto [found, is_new] = by_id_.try_emplace(id, requests_.Size());
-    if (is_new) requests_.Append({.id = id, .instance = records_.instance});
-    const std::size_t row = found->second;
-    if (requests_.dp_rank[row] < 0) requests_.dp_rank[row] = batch.dp_rank;
-    const ServerSpan kind = KindOfSpan(records_.trace.strings.View(batch.name));
-    const auto earliest = [&](TimeNs& time) {
-      time = time < 0 ? batch.start : std::min(time, batch.start);
-    };
-    if (kind == ServerSpan::kExecute || kind == ServerSpan::kRunner) {
-      earliest(requests_.run[row]);
-      requests_.ran[row] = std::max(requests_.ran[row], batch.start + batch.dur);
-    }
-    if (kind != ServerSpan::kSchedule) return;
-    earliest(requests_.scheduled[row]);
-    std::int32_t& preemptions = requests_.preemptions[row];
-    preemptions = std::max(preemptions, 0);
-    if (!batched.is_prefill) {
-      decodes_.insert(row);
-      return;
-    }
-    if (decodes_.erase(row) > 0) ++preemptions;
-    if (batched.tokens >= 0)
-      requests_.prefill_tokens[row] =
-          std::max<std::int64_t>(requests_.prefill_tokens[row], 0) + batched.tokens;
-  }
-
- private:
-  const ServerRecords& records_;
-  ServerRequests& requests_;
-  std::unordered_map<StringId, std::size_t> by_id_;
-  std::unordered_set<std::size_t> decodes_;  // rows whose prompt was read
-};
-
 // What the columns do not state follows from the requests of the batch, or from its type.
-void Complete(const std::vector<BatchedRequest>& requests, std::string_view type,
+void Complete(std::span<const ListedRequest> requests, std::string_view type,
               ServerBatches::Row& batch) {
   const bool has_prefill = type.find("refill") != std::string_view::npos;
   const bool has_decode = type.find("ecode") != std::string_view::npos;
   if (batch.prefill_requests < 0 && batch.decode_requests < 0) {
     if (!requests.empty()) {
-      batch.prefill_requests = static_cast<std::int32_t>(
-          std::ranges::count(requests, true, &BatchedRequest::is_prefill));
+      batch.prefill_requests =
+          static_cast<std::int32_t>(std::ranges::count(requests, true, &ListedRequest::is_prefill));
       batch.decode_requests = static_cast<std::int32_t>(requests.size()) - batch.prefill_requests;
     } else if (has_prefill != has_decode) {
       batch.prefill_requests = has_prefill ? batch.requests : 0;
@@ -81,10 +36,10 @@ void Complete(const std::vector<BatchedRequest>& requests, std::string_view type
     batch.requests = batch.prefill_requests + batch.decode_requests;
   if (batch.prefill_tokens >= 0 || requests.empty()) return;
   const bool has_tokens = std::ranges::all_of(
-      requests, [](const BatchedRequest& request) { return request.tokens >= 0; });
+      requests, [](const ListedRequest& request) { return request.tokens >= 0; });
   if (!has_tokens) return;
   batch.prefill_tokens = batch.decode_tokens = 0;
-  for (const BatchedRequest& request : requests)
+  for (const ListedRequest& request : requests)
     (request.is_prefill ? batch.prefill_tokens : batch.decode_tokens) += request.tokens;
 }
 
@@ -99,6 +54,57 @@ std::string ProcessOf(const ServerRows& rows, std::optional<std::size_t> host,
 
 }  // namespace
 
+BatchAppender::BatchAppender(const ServerRecords& records)
+    : trace_(records.trace), instance_(records.instance) {
+  const mpa::ServerRequests& requests = trace_.server_requests;
+  for (std::size_t i = 0; i < requests.Size(); ++i) {
+    if (requests.instance[i] == instance_) by_id_.try_emplace(requests.id[i], i);
+  }
+}
+
+void BatchAppender::Append(ServerBatches::Row batch, std::span<const ListedRequest> requests,
+                           std::string_view type) {
+  batch.instance = instance_;
+  // The writer fills the cells of rows without blocks with 0.
+  if (batch.total_blocks <= 0) batch.total_blocks = batch.free_blocks = -1;
+  Complete(requests, type, batch);
+  // Without tokens in its list the writer counts none: that is no number.
+  const bool none = batch.prefill_tokens == 0 && batch.decode_tokens == 0;
+  if (none) batch.prefill_tokens = batch.decode_tokens = -1;
+  trace_.server_batches.Append(batch);
+  const ServerSpan kind = KindOfSpan(trace_.strings.View(batch.name));
+  for (const ListedRequest& request : requests) AddTo(request, batch, kind);
+}
+
+void BatchAppender::AddTo(const ListedRequest& request, const ServerBatches::Row& batch,
+                          ServerSpan kind) {
+  if (request.id == StringId::kEmpty) return;
+  mpa::ServerRequests& requests = trace_.server_requests;
+  const auto [found, is_new] = by_id_.try_emplace(request.id, requests.Size());
+  if (is_new) requests.Append({.id = request.id, .instance = instance_});
+  const std::size_t row = found->second;
+  if (requests.dp_rank[row] < 0) requests.dp_rank[row] = batch.dp_rank;
+  const auto earliest = [&](TimeNs& time) {
+    time = time < 0 ? batch.start : std::min(time, batch.start);
+  };
+  if (kind == ServerSpan::kExecute || kind == ServerSpan::kRunner) {
+    earliest(requests.run[row]);
+    requests.ran[row] = std::max(requests.ran[row], batch.start + batch.dur);
+  }
+  if (kind != ServerSpan::kSchedule) return;
+  earliest(requests.scheduled[row]);
+  std::int32_t& preemptions = requests.preemptions[row];
+  preemptions = std::max(preemptions, 0);
+  if (!request.is_prefill) {
+    decodes_.insert(row);
+    return;
+  }
+  if (decodes_.erase(row) > 0) ++preemptions;
+  if (request.tokens >= 0)
+    requests.prefill_tokens[row] =
+        std::max<std::int64_t>(requests.prefill_tokens[row], 0) + request.tokens;
+}
+
 void ReadServerBatches(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
   const auto name = rows.Find({"name"}), list = rows.Find({"res_list"}),
@@ -109,31 +115,27 @@ void ReadServerBatches(ServerRows& rows, const ServerRecords& records) {
              decode_tokens = rows.Find({"decode_scheduled_tokens"});
   const auto total = rows.Find({"total_blocks"}), free = rows.Find({"free_blocks"});
   const auto accepted = rows.Find({"accepted_ratio"});
-  KnownRequests known(records);
+  BatchAppender batches(records);
+  std::vector<ListedRequest> listed;
   ForEachSpan(rows, records, kInvalidBatch, [&](TimeNs start, TimeNs dur) {
-    ServerBatches::Row batch{.start = start,
-                             .dur = dur,
-                             .name = trace.strings.Intern(rows[name]),
-                             .requests = SmallCountIn(rows[size]),
-                             .prefill_requests = SmallCountIn(rows[prefill]),
-                             .decode_requests = SmallCountIn(rows[decode]),
-                             .prefill_tokens = CountIn(rows[prefill_tokens]),
-                             .decode_tokens = CountIn(rows[decode_tokens]),
-                             .free_blocks = CountIn(rows[free]),
-                             .total_blocks = CountIn(rows[total]),
-                             .accepted_ratio = ShareIn(rows[accepted]),
-                             .dp_rank = SmallCountIn(rows[dp_rank]),
-                             .process = trace.strings.Intern(rows[process]),
-                             .instance = records.instance};
-    // The writer fills the cells of rows without blocks with 0.
-    if (batch.total_blocks <= 0) batch.total_blocks = batch.free_blocks = -1;
-    const std::vector<BatchedRequest> requests = RequestsIn(rows[list]);
-    Complete(requests, rows[type], batch);
-    // Without tokens in its list the writer counts none: that is no number.
-    const bool none = batch.prefill_tokens == 0 && batch.decode_tokens == 0;
-    if (none) batch.prefill_tokens = batch.decode_tokens = -1;
-    trace.server_batches.Append(batch);
-    for (const BatchedRequest& request : requests) known.Take(request, batch);
+    listed.clear();
+    for (const BatchedRequest& request : RequestsIn(rows[list]))
+      listed.push_back(
+          {trace.strings.Intern(request.id), SmallCount(request.tokens), request.is_prefill});
+    batches.Append({.start = start,
+                    .dur = dur,
+                    .name = trace.strings.Intern(rows[name]),
+                    .requests = SmallCountIn(rows[size]),
+                    .prefill_requests = SmallCountIn(rows[prefill]),
+                    .decode_requests = SmallCountIn(rows[decode]),
+                    .prefill_tokens = CountIn(rows[prefill_tokens]),
+                    .decode_tokens = CountIn(rows[decode_tokens]),
+                    .free_blocks = CountIn(rows[free]),
+                    .total_blocks = CountIn(rows[total]),
+                    .accepted_ratio = ShareIn(rows[accepted]),
+                    .dp_rank = SmallCountIn(rows[dp_rank]),
+                    .process = trace.strings.Intern(rows[process])},
+                   listed, rows[type]);
   });
 }
 
@@ -143,17 +145,16 @@ void ReadServerForwards(ServerRows& rows, const ServerRecords& records) {
              size = rows.Find({"batch_size"}), iteration = rows.Find({"forward_iter"}),
              dp_rank = rows.Find({"dp_rank"}), process = rows.Find({"prof_id"}),
              host = rows.Find({"hostname"});
+  BatchAppender batches(records);
   ForEachSpan(rows, records, kInvalidBatch, [&](TimeNs start, TimeNs dur) {
-    ServerBatches::Row batch{.start = start,
-                             .dur = dur,
-                             .name = trace.strings.Intern(rows[name]),
-                             .requests = SmallCountIn(rows[size]),
-                             .iteration = CountIn(rows[iteration]),
-                             .dp_rank = SmallCountIn(rows[dp_rank]),
-                             .process = trace.strings.Intern(ProcessOf(rows, host, process)),
-                             .instance = records.instance};
-    Complete({}, rows[type], batch);
-    trace.server_batches.Append(batch);
+    batches.Append({.start = start,
+                    .dur = dur,
+                    .name = trace.strings.Intern(rows[name]),
+                    .requests = SmallCountIn(rows[size]),
+                    .iteration = CountIn(rows[iteration]),
+                    .dp_rank = SmallCountIn(rows[dp_rank]),
+                    .process = trace.strings.Intern(ProcessOf(rows, host, process))},
+                   {}, rows[type]);
   });
 }
 

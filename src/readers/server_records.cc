@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -23,6 +24,25 @@ TimeNs OrUnknown(std::optional<TimeNs> time) { return time.value_or(-1); }
 
 }  // namespace
 
+void AppendRequest(const ServerRequests::Row& request, const std::string& place, RankTrace& trace) {
+  if (request.dur >= 0 && request.first_token > request.dur)
+    trace.issues.Count("request left out, its first token is later than its end", place);
+  else
+    trace.server_requests.Append(request);
+}
+
+void AppendCacheState(ServerCache::Row state, RankTrace& trace) {
+  if (state.total_blocks == 0) state.total_blocks = state.free_blocks = -1;
+  // Releases of 2025 leave out the sum.
+  if (state.total_blocks < 0 && state.free_blocks >= 0 && state.usage >= 0 && state.usage < 1)
+    state.total_blocks =
+        static_cast<std::int64_t>(static_cast<double>(state.free_blocks) / (1 - state.usage) + 0.5);
+  if (state.usage < 0 && state.total_blocks > 0 && state.free_blocks >= 0)
+    state.usage = 1 - static_cast<double>(std::min(state.free_blocks, state.total_blocks)) /
+                          static_cast<double>(state.total_blocks);
+  trace.server_cache.Append(state);
+}
+
 void ReadServerRequests(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
   const auto id = rows.Find({"http_rid", "rid"});
@@ -38,21 +58,17 @@ void ReadServerRequests(ServerRows& rows, const ServerRecords& records) {
       trace.issues.Count("request left out, it has no id", rows.Place());
       continue;
     }
-    const TimeNs end_to_end = dur.Read(rows), first_token = first.Read(rows);
-    if (end_to_end >= 0 && first_token > end_to_end) {
-      trace.issues.Count("request left out, its first token is later than its end", rows.Place());
-      continue;
-    }
-    trace.server_requests.Append({.id = trace.strings.Intern(IdOf(rows, id)),
-                                  .start = OrUnknown(start.Read(rows)),
-                                  .prompt_tokens = CountIn(rows[prompt]),
-                                  .reply_tokens = CountIn(rows[reply]),
-                                  .dur = end_to_end,
-                                  .queued = queued.Read(rows),
-                                  .first_token = first_token,
-                                  .hit_rate = ShareIn(rows[hits]),
-                                  .dp_rank = SmallCountIn(rows[dp_rank]),
-                                  .instance = records.instance});
+    AppendRequest({.id = trace.strings.Intern(IdOf(rows, id)),
+                   .start = OrUnknown(start.Read(rows)),
+                   .prompt_tokens = CountIn(rows[prompt]),
+                   .reply_tokens = CountIn(rows[reply]),
+                   .dur = dur.Read(rows),
+                   .queued = queued.Read(rows),
+                   .first_token = first.Read(rows),
+                   .hit_rate = ShareIn(rows[hits]),
+                   .dp_rank = SmallCountIn(rows[dp_rank]),
+                   .instance = records.instance},
+                  rows.Place(), trace);
   }
 }
 
@@ -60,7 +76,9 @@ void ReadServerHandovers(ServerRows& rows, const ServerRecords& records) {
   RankTrace& trace = records.trace;
   ServerRequests& requests = trace.server_requests;
   std::unordered_map<StringId, std::size_t> by_id;
-  for (std::size_t i = 0; i < requests.Size(); ++i) by_id.try_emplace(requests.id[i], i);
+  for (std::size_t i = 0; i < requests.Size(); ++i) {
+    if (requests.instance[i] == records.instance) by_id.try_emplace(requests.id[i], i);
+  }
   const auto id = rows.Find({"rid"});
   const auto column = [&](std::string_view name) {
     return TimeColumn(rows, {name}, {}, records.zone);
@@ -103,24 +121,16 @@ void ReadServerCache(ServerRows& rows, const ServerRecords& records) {
       trace.issues.Count("state of the cache left out, invalid time", rows.Place());
       continue;
     }
-    ServerCache::Row row{.time = *at,
-                         .action = trace.strings.Intern(rows[action]),
-                         .free_blocks = CountIn(rows[free]),
-                         .total_blocks = CountIn(rows[total]),
-                         .allocated = CountIn(rows[allocated]),
-                         .freed = CountIn(rows[freed]),
-                         .usage = ShareIn(rows[usage]),
-                         .dp_rank = SmallCountIn(rows[dp_rank]),
-                         .instance = records.instance};
-    if (row.total_blocks == 0) row.total_blocks = row.free_blocks = -1;
-    // Releases of 2025 leave out the sum.
-    if (row.total_blocks < 0 && row.free_blocks >= 0 && row.usage >= 0 && row.usage < 1)
-      row.total_blocks =
-          static_cast<std::int64_t>(static_cast<double>(row.free_blocks) / (1 - row.usage) + 0.5);
-    if (row.usage < 0 && row.total_blocks > 0 && row.free_blocks >= 0)
-      row.usage = 1 - static_cast<double>(std::min(row.free_blocks, row.total_blocks)) /
-                          static_cast<double>(row.total_blocks);
-    trace.server_cache.Append(row);
+    AppendCacheState({.time = *at,
+                      .action = trace.strings.Intern(rows[action]),
+                      .free_blocks = CountIn(rows[free]),
+                      .total_blocks = CountIn(rows[total]),
+                      .allocated = CountIn(rows[allocated]),
+                      .freed = CountIn(rows[freed]),
+                      .usage = ShareIn(rows[usage]),
+                      .dp_rank = SmallCountIn(rows[dp_rank]),
+                      .instance = records.instance},
+                     trace);
   }
 }
 

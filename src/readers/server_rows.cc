@@ -231,8 +231,7 @@ std::int64_t CountIn(std::string_view cell) {
   return number && *number >= 0 && *number < kMost ? static_cast<std::int64_t>(*number) : -1;
 }
 
-std::int32_t SmallCountIn(std::string_view cell) {
-  const std::int64_t number = CountIn(cell);
+std::int32_t SmallCount(std::int64_t number) {
   return number <= std::numeric_limits<std::int32_t>::max() ? static_cast<std::int32_t>(number)
                                                             : -1;
 }

@@ -99,7 +99,8 @@ class TimeColumn {
 
 /// A whole number; -1 where the cell holds none, or a negative one.
 std::int64_t CountIn(std::string_view cell);
-std::int32_t SmallCountIn(std::string_view cell);
+std::int32_t SmallCount(std::int64_t number);
+inline std::int32_t SmallCountIn(std::string_view cell) { return SmallCount(CountIn(cell)); }
 /// A share of 0 to 1; -1 where the cell holds none.
 double ShareIn(std::string_view cell);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// request.csv, batch.csv and their kin, or the tables of profiler.db: what msServiceProfiler
-// recorded of the requests of a server.
+// What msServiceProfiler recorded of the requests of a server: request.csv, batch.csv and their
+// kin, the tables of profiler.db, chrome_tracing.json, or ms_service_*.db before any parsing.
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -9,6 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/language.h"
 #include "mpa/readers/reader.h"
+#include "server_events.h"
 #include "server_records.h"
 
 namespace mpa::readers {
@@ -161,11 +162,14 @@ void ReadServerTable(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   const fs::path& path = file.path;
   const bool is_span = path.parent_path().filename() == "span_info";
   const fs::path directory = is_span ? path.parent_path().parent_path() : path.parent_path();
-  ServerRecords records{trace, 0, trace.strings.Intern(directory.filename().string())};
-  if (path.extension() == ".db") {
-    ReadDatabase(path, records);
-    return;
-  }
+  // Of several instances the names of their folders alone may be the same.
+  const fs::path below = directory.lexically_relative(trace.capture_path);
+  const bool is_below = !below.empty() && *below.begin() != ".." && below != ".";
+  const fs::path instance = is_below ? below : directory.filename();
+  ServerRecords records{trace, 0, trace.strings.Intern(instance.string())};
+  if (path.extension() == ".json") return ReadServerTrace(file, records);
+  if (path.filename() == "profiler.db") return ReadDatabase(path, records);
+  if (path.extension() == ".db") return ReadServerDatabases(file, records);
   records.zone = ZoneOfDirectory(directory);
   const auto rows = RowsOfFile(path);
   if (is_span) {

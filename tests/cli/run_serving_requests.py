@@ -178,13 +178,61 @@ class Requests(Server):
             self.assertEqual(found[rank]["p50ns"], percentile([time for time, _ in transfers], 50))
             self.assertEqual(found[rank]["tokens"], sum(tokens for _, tokens in transfers))
 
-    def test_database_and_text_say_the_same(self):
+    def test_all_forms_say_the_same(self):
+        """Tables as text and in a database, and what was recorded before any parsing, of old and of today."""
         plans = (records.HEALTHY, records.TRANSFERS, records.PLANS["kv_blocks_short"][0])
         for number, plan in enumerate(plans):
-            text = self.write_server(plan, f"text{number}/server")
-            database = self.write_server(plan, f"database{number}/server", form="db")
-            self.assertTrue((database / "profiler.db").is_file())
-            self.assertEqual(self.sheets(text), self.sheets(database))
+            expected = self.sheets(self.write_server(plan, f"csv{number}/server"))
+            self.assertEqual(len(expected["ServingRequests"]), plan.requests)
+            for form in ("db", "slices", "marks"):
+                with self.subTest(form, plan=number):
+                    found = self.sheets(self.write_server(plan, f"{form}{number}/server", form=form))
+                    self.assertEqual(found.keys(), expected.keys())
+                    for name, rows in expected.items():
+                        self.assertEqual(found[name], rows, name)
+
+    def test_a_trace_says_the_same_as_far_as_it_goes(self):
+        """It has neither the sum of the blocks nor hits of the prefix cache."""
+        for number, plan in enumerate((records.HEALTHY, records.PLANS["scheduler_slow"][0])):
+            expected = self.sheets(self.write_server(plan, f"csv{number}/server"))
+            found = self.sheets(self.write_server(plan, f"trace{number}/server", form="trace"))
+            for name, rows in expected.items():
+                for row in rows:
+                    for column in ("least_free_percent", "prefix_hit_percent"):
+                        if column in row:
+                            row[column] = None
+                self.assertEqual(found[name], rows, name)
+
+    def test_one_form_of_several_is_read(self):
+        """What lies together is one run, in whatever form; the most complete one counts."""
+        server = self.write_server(records.HEALTHY, "server")
+        expected = self.sheets(server)
+        other = records.PLANS["scheduler_slow"][0]  # would be seen
+        for form in ("db", "slices", "trace"):
+            records.write(other, server, form=form, spans=False)
+        self.assertEqual(self.sheets(server), expected)
+        (server / "request.csv").unlink()  # what is left is not whole
+        of_database = self.sheets(server)["ServingFindings"]
+        self.assertEqual(of_database[0]["finding"], "scheduler_slow")
+        (server / "profiler.db").unlink()
+        self.assertEqual(self.sheets(server)["ServingFindings"], of_database)
+
+    def test_records_beside_their_tables_count_once(self):
+        for raw, parsed in (("run", "run/output"), ("out/raw", "out")):
+            records.write(records.HEALTHY, self.scratch / raw, form="slices")
+            self.write_server(records.HEALTHY, parsed)
+            found = self.sheets(self.scratch / raw.split("/")[0])
+            self.assertEqual(len(found["ServingRequests"]), records.HEALTHY.requests)
+            self.assertEqual({row["instance"] for row in found["ServingRequests"]}, {parsed.rsplit("/")[-1]})
+
+    def test_a_broken_process_costs_itself(self):
+        server = self.write_server(records.HEALTHY, form="slices")
+        for name, content in (("201", b"no database"), ("100", b"")):
+            (server / f"ms_service_host-{name}.db").write_bytes(content)
+        result = self.run_tool(*SERVER_COMMANDS, server, "--json", "-o", self.out)
+        self.assertEqual(result.code, 5, result.err)
+        sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+        self.assertEqual(len(sheets["ServingRequests"]), records.HEALTHY.requests)
 
     def test_older_columns(self):
         """Releases of 2025 write microseconds, and say so in the names of columns."""
@@ -250,11 +298,11 @@ class Requests(Server):
         self.assertEqual(result.code, 3)
         self.assertIn("no records of a server's requests", result.errors[0])
 
-    def test_raw_records_are_named(self):
-        raw = self.write("raw/ms_service_1.db", b"SQLite format 3\0").parent
-        result = self.run_tool("-m", "compute_op_sum", "-d", raw, "-o", self.out)
+    def test_records_of_devices_are_named(self):
+        raw = self.write("raw/ascend_service_profiler_host-1.db", b"SQLite format 3\0").parent
+        result = self.run_tool(*SERVER_COMMANDS, raw, "-o", self.out)
         self.assertEqual(result.code, 3)
-        self.assertIn("ms_service_profiler.parse", result.errors[0])
+        self.assertIn("ms_service_", result.errors[0])
 
     def test_other_files_of_the_name(self):
         """request.csv of somebody else is no record of a server."""
@@ -350,6 +398,40 @@ class Causes(Server):
         self.assertGreater(again, 0)
         self.assertIn(f"{again} prompts were read again", self.sheets(server)["ServingFindings"][0]["evidence"])
 
+    def test_who_is_out_of_step(self):
+        """The rank, how late it is and what that costs, computed from the passes of both ranks."""
+        server = self.write_server(records.PLANS["forwards_out_of_step"][0])
+        (found,) = self.sheets(server)["ServingFindings"]
+        self.assertEqual(found["where"], "dp 1")
+        starts = defaultdict(list)
+        for row in rows_of(server / "forward.csv"):
+            starts[int(row["dp_rank"])].append(nanoseconds(row["start_time(ms)"]))
+        late = [second - first for first, second in zip(starts[0], starts[1]) if second > first]
+        self.assertIn(f"{percentile(late, 50) / 1e6:.2f} ms behind", found["evidence"])
+        self.assertIn(f"{100 * len(late) / len(starts[0]):.0f} % of {len(starts[0])} rounds", found["evidence"])
+
+    def test_out_of_step_at_the_end(self):
+        plan = records.replace(records.TOGETHER, late_end=(0, 8 * records.MS, 0.9))
+        (found,) = self.sheets(self.write_server(plan))["ServingFindings"]
+        self.assertEqual((found["finding"], found["where"]), ("forwards_out_of_step", "dp 0"))
+        self.assertIn("ends its forward pass", found["evidence"])
+
+    def test_clocks_that_differ_are_innocent(self):
+        """Begin and end are equally far apart: nobody waits."""
+        server = self.write_server(records.TOGETHER)
+        rows = rows_of(server / "forward.csv")
+        for row in rows:
+            if row["dp_rank"] == "1":
+                for column in ("start_time(ms)", "end_time(ms)"):
+                    row[column] = f"{float(row[column]) + 9:.3f}"
+        self.write_rows(server / "forward.csv", rows)
+        self.assertEqual(self.sheets(server)["ServingFindings"], [])
+
+    def test_ranks_that_do_not_wait_for_each_other(self):
+        """They run side by side, at their own pace, as with dense models."""
+        plan = records.replace(records.HEALTHY, weights=(3, 2), per_second=9)
+        self.assertEqual(self.sheets(self.write_server(plan))["ServingFindings"], [])
+
     def test_an_overlapped_scheduler_is_innocent(self):
         """As slow, but while batches run: nothing waits for it."""
         plan = records.replace(records.PLANS["scheduler_slow"][0], is_async=True)
@@ -434,6 +516,35 @@ class ServerGate(Server):
             self.assertEqual(row[f"{side}_count"], len(firsts))
             self.assertAlmostEqual(row[f"{side}_time_ms"], percentile(firsts, 99) / 1e6, places=4)
         self.assertIn("decode batches", {name for name, _ in rows})
+
+    def test_instances_are_compared_by_name(self):
+        base = self.write_server(records.TWO_INSTANCES, "base")
+        again = self.write_server(records.TWO_INSTANCES, "again")
+        slow = records.replace(records.TWO_INSTANCES, step=30 * records.MS, instances=(1,), requests=200, per_second=7)
+        shutil.rmtree(again / "instance1")
+        records.write(slow, again / "instance1", seed=2)
+        records.write(slow, again / "instance7", seed=7)
+        result = self.run_tool("compare", "-bp", base, "-d", again, "--json", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
+        rows = {(row["instance"], row["dp_rank"], row["quantity"], row["percentile"]): row
+                for row in sheets["RequestCompare"]}
+        self.assertEqual({key[:2] for key in rows}, {("", None), *((f"instance{number}", rank) for number in (0, 1)
+                                                                   for rank in (None, 0, 1))})
+        for side, directory, names in (("base", base, ("instance0", "instance1")),
+                                       ("comparison", again, ("instance0", "instance1", "instance7"))):
+            times = {name: [nanoseconds(row["first_token_latency(ms)"])
+                            for row in rows_of(directory / name / "request.csv")] for name in names}
+            times[""] = [time for one in times.values() for time in one]
+            for name in ("", "instance0", "instance1"):
+                row = rows[name, None, "time to first token", "p90"]
+                self.assertEqual(row[f"{side}_count"], len(times[name]), (side, name))
+                self.assertAlmostEqual(row[f"{side}_time_ms"], percentile(times[name], 90) / 1e6, places=4)
+        self.assertEqual(rows["instance0", 1, "decode batches", "p50"]["diff_ratio"], 1)
+        self.assertGreater(rows["instance1", 0, "decode batches", "p50"]["diff_ratio"], 1.3)
+        screen = self.run_tool("compare", "-bp", base, "-d", again, "-o", self.out).out
+        self.assertIn("only in the comparison: instance instance7", screen)
+        self.assertIn("instance instance1: decode batches run longer", " ".join(screen.split()))
 
 
 if __name__ == "__main__":

@@ -2,20 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes what msServiceProfiler writes of the requests of a server, from a server that is simulated.
 
-    server_records.py DIRECTORY [--cause NAME] [--form csv|db] [--seed N]
+    server_records.py DIRECTORY [--cause NAME] [--form csv|db|slices|marks|trace] [--seed N]
 
 The server batches continuously: requests come, are tokenised, wait until there is room in the batch and blocks in
 the KV cache, have their prompts read in pieces, and decode. PLANS has a healthy server and one for each cause that
 the recipe serving_requests names; a plan differs from the healthy one in what its cause needs. Column names, units
 and their quirks are those of the public sources of msServiceProfiler: "start_time(ms)" of requests and batches
 holds microseconds, that of forward passes milliseconds, and other tables have local dates.
+
+The same truth can be had before any parsing (ms_service_*.db of each process: "slices" as it is collected today,
+"marks" as in 2025) and as chrome_tracing.json ("trace").
 """
 
 import argparse
 import csv
 import datetime
+import json
 import random
 import sqlite3
+import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -50,11 +55,15 @@ class Plan:
     before: tuple = (2 * MS, 0.5)  # tokenising: for a request, for a token of its prompt
     behind: int = 1 * MS
     transfer: tuple = ()  # from prefill to decode, before the second token: for a request, for a token
+    together: bool = False  # data parallel ranks run each batch at the same time: collectives tie them
+    late: tuple = ()  # the rank that begins so much later, in that part of its batches
+    late_end: tuple = ()  # the same of one that ends later
 
 
 HEALTHY = Plan()
 TRANSFERS = replace(HEALTHY, transfer=(1 * MS, 2.0))
 TWO_INSTANCES = replace(HEALTHY, instances=(1, 1), requests=400, per_second=14)
+TOGETHER = replace(HEALTHY, together=True)
 # Name of the finding: the plan with the cause, and the healthy one that is its twin.
 PLANS = {
     "kv_blocks_short": (replace(HEALTHY, blocks=150, per_second=14), HEALTHY),
@@ -65,6 +74,7 @@ PLANS = {
                          TWO_INSTANCES),
     "prefill_rides_along": (replace(HEALTHY, prompt=(3000, 7000), most_tokens=8192, per_second=11, hit_rate=(0.2, 0.3),
                                     blocks=8000), HEALTHY),
+    "forwards_out_of_step": (replace(TOGETHER, late=(1, 9 * MS, 0.8)), TOGETHER),
     "scheduler_slow": (replace(HEALTHY, schedule=12 * MS, is_async=False), HEALTHY),
     "sampler_slow": (replace(HEALTHY, sample=11 * MS), HEALTHY),
     "pre_post_processing_slow": (replace(HEALTHY, before=(20 * MS, 150.0), behind=30 * MS), HEALTHY),
@@ -83,7 +93,7 @@ class Request:
     hit_rate: float
     dp_rank: int
     enqueued: float = 0
-    waited: float = 0
+    waits: list = field(default_factory=list)  # in the queue: begin, end
     since: float = 0  # in the queue
     computed: int = 0
     produced: int = 0
@@ -93,6 +103,11 @@ class Request:
     end: float = 0
     ready: float = 0  # to decode
     transfer: tuple = ()  # start, length
+
+    @property
+    def suffix(self):
+        """What the engine adds to the id."""
+        return f"-{zlib.crc32(self.rid.encode()):08x}"
 
 
 @dataclass
@@ -196,7 +211,7 @@ class Lane:
             if not self.take(request, request.prompt + request.produced + 1):
                 break
             self.waiting.pop(0)
-            request.waited += now - request.since
+            request.waits.append((request.since, now))
             hit = int(request.prompt * request.hit_rate)
             request.computed = hit
             tokens = max(1, min(budget, request.prompt - hit))
@@ -206,14 +221,24 @@ class Lane:
         return batch, before
 
     def execute(self, batch, before, now, done):
-        plan, record = self.plan, self.record
+        plan = self.plan
         start = now - plan.schedule if plan.is_async else now
-        scheduled = start + plan.schedule
-        begin = max(scheduled, done) + (plan.gap if done else 0)
+        begin = max(start + plan.schedule, done) + (plan.gap if done else 0)
+        return self.write(batch, before, start, begin, begin + self.forward_time(batch))
+
+    def forward_time(self, batch):
+        plan = self.plan
         prompts = sum(tokens for _, tokens, is_prefill in batch if is_prefill)
         decoding = sum(1 for _, _, is_prefill in batch if not is_prefill)
-        forward = plan.step + plan.per_prompt_token * prompts + plan.per_request * decoding
-        end = begin + forward + plan.sample
+        return plan.step + plan.per_prompt_token * prompts + plan.per_request * decoding
+
+    def write(self, batch, before, start, begin, forwarded):
+        """A batch that is put together at `start` and runs from `begin`; when it has run."""
+        plan, record = self.plan, self.record
+        scheduled = start + plan.schedule
+        prompts = sum(tokens for _, tokens, is_prefill in batch if is_prefill)
+        decoding = sum(1 for _, _, is_prefill in batch if not is_prefill)
+        end = forwarded + plan.sample
         listed = []
         for request, tokens, is_prefill in batch:
             request.iteration += 1
@@ -233,12 +258,12 @@ class Lane:
                                "prof_id": 2 * self.dp_rank, **common, **blocks})
         record.batches.append({"name": "modelExec", "start": begin, "end": end, "prof_id": 2 * self.dp_rank + 1,
                                **common, **nothing})
-        record.cache.append({"name": "KVCacheStatus", "start": scheduled, **blocks})
+        record.cache.append({"name": "KVCacheStatus", "start": scheduled, "dp_rank": self.dp_rank, **blocks})
         self.iterations += 1
-        record.forwards.append({"name": "forward", "start": begin, "end": begin + forward, "batch_size": len(batch),
+        record.forwards.append({"name": "forward", "start": begin, "end": forwarded, "batch_size": len(batch),
                                 "batch_type": kind, "forward_iter": self.iterations, "dp_rank": self.dp_rank,
-                                "prof_id": 2 * self.dp_rank + 1})
-        record.samples.append((begin + forward, end, 100 + self.dp_rank))
+                                "prof_id": 2 * self.dp_rank + 1, "rids": [one["rid"] for one in listed]})
+        record.samples.append((forwarded, end, 100 + self.dp_rank))
         for state, count in (("waiting", len(self.waiting)), ("running", len(self.running)), ("swapped", 0)):
             record.status.append((start, 100 + self.dp_rank, state, count))
         for request, tokens, is_prefill in batch:
@@ -259,6 +284,35 @@ class Lane:
         return end
 
 
+def run_together(plan, lanes, chance):
+    """Batches of all ranks begin when the last one is ready, in their collectives, and end together."""
+    now = min(lane.coming[0].enqueued for lane in lanes)
+    while any(lane.coming or lane.waiting or lane.running for lane in lanes):
+        for lane in lanes:
+            lane.come(now)
+        chosen = [lane.choose(now, True) for lane in lanes]
+        if not any(batch for batch, _ in chosen):
+            now = min(lane.coming[0].enqueued for lane in lanes if lane.coming)
+            continue
+
+        def lag(number, planned):
+            is_late = planned and planned[0] == number and chance.random() < planned[2]
+            return (planned[1] if is_late else 0) + chance.randint(0, 200)
+
+        begins = [now + plan.schedule + plan.gap + lag(number, plan.late) for number in range(len(lanes))]
+        end = max(begins) + max(lane.forward_time(batch) for lane, (batch, _) in zip(lanes, chosen))
+        ends = [end + lag(number, plan.late_end) for number in range(len(lanes))]
+        for lane, (batch, before), begin, end in zip(lanes, chosen, begins, ends):
+            if batch:
+                lane.write(batch, before, now, begin, end)
+            else:  # it only takes part in the collectives
+                lane.iterations += 1
+                lane.record.forwards.append(
+                    {"name": "forward", "start": begin, "end": end, "batch_size": 0, "batch_type": "Dummy", "rids": [],
+                     "forward_iter": lane.iterations, "dp_rank": lane.dp_rank, "prof_id": 2 * lane.dp_rank + 1})
+        now = max(ends) + plan.sample
+
+
 def instance_of(plan, name, share, seed):
     """An instance with its share of the requests."""
     chance = random.Random(seed)
@@ -272,10 +326,16 @@ def instance_of(plan, name, share, seed):
         request = Request(f"{name}-{number}", round(time), prompt, chance.randint(*plan.reply), round(hit, 4), dp_rank)
         request.enqueued = request.arrival + round(plan.before[0] + plan.before[1] * prompt)
         record.requests.append(request)
+    lanes = []
     for dp_rank in range(len(plan.weights)):
         of_rank = [one for one in record.requests if one.dp_rank == dp_rank]
         if of_rank:
-            Lane(plan, dp_rank, of_rank, record).run()
+            lanes.append(Lane(plan, dp_rank, of_rank, record))
+    if plan.together:
+        run_together(plan, lanes, chance)
+    else:
+        for lane in lanes:
+            lane.run()
     for rows in (record.batches, record.cache, record.forwards):
         rows.sort(key=lambda row: row["start"])
     record.status.sort()
@@ -288,7 +348,7 @@ def tables_of(record):
     columns = ["http_rid", "start_datetime", "recv_token_size", "reply_token_size", "execution_time(ms)",
                "queue_wait_time(ms)", "first_token_latency(ms)", "cache_hit_rate", "start_time(ms)"]
     tables["request"] = columns, [
-        [one.rid, date(one.arrival), one.prompt, one.reply, (one.end - one.arrival) / MS, one.waited / MS,
+        [one.rid, date(one.arrival), one.prompt, one.reply, (one.end - one.arrival) / MS, sum(end - begin for begin, end in one.waits) / MS,
          (one.first - one.arrival) / MS, one.hit_rate, float(one.arrival)]
         for one in sorted(record.requests, key=lambda one: one.arrival)]
     inner = ["batch_type", "prof_id", "batch_size", "total_blocks", "used_blocks", "free_blocks", "blocks_allocated",
@@ -382,6 +442,123 @@ def write_database(record, directory):
     database.close()
 
 
+API, ENGINE, WORKER = 50, 100, 200  # processes; of an engine and a worker for each data parallel rank
+
+
+def events_of(record):
+    """What the server records, before any parsing: (process, domain, name, start, end, attributes)."""
+    events = []
+
+    def mark(process, domain, name, start, end=None, **attributes):
+        events.append((process, domain, name, start, start if end is None else end, attributes))
+
+    for one in record.requests:
+        engine = ENGINE + one.dp_rank
+        mark(API, "Engine", "httpReq", one.arrival, rid=one.rid)
+        mark(engine, "Schedule.KVCache", "CacheHitRate", one.enqueued, rid=one.rid, hitCache=one.hit_rate)
+        for begin, end in one.waits:
+            for name, at in (("Enqueue", begin), ("Dequeue", end)):
+                mark(engine, "Schedule", name, at, rid=[one.rid + one.suffix], **{"scope#QueueName": "WAITING"})
+        mark(API, "Engine", "detokenize", one.first, rid=[one.rid])
+        mark(API, "Engine", "httpRes", one.end, rid=one.rid,
+             **{"recvTokenSize=": one.prompt, "replyTokenSize=": one.reply})
+    suffixes = {one.rid: one.suffix for one in record.requests}
+    for row in record.batches:
+        process = (ENGINE if row["name"] == "batchFrameworkProcessing" else WORKER) + row["dp_rank"]
+        listed = [{**one, "rid": one["rid"] + suffixes[one["rid"]]} for one in row["res_list"]]
+        mark(process, "Execute" if process >= WORKER else "Schedule", row["name"], row["start"], row["end"],
+             rid=listed, batch_type=row["batch_type"])
+    for row in record.cache:
+        mark(ENGINE + row["dp_rank"], "Schedule.KVCache", row["name"], row["start"],
+             rid=[], **{"TotalBlocks=": row["total_blocks"], "FreeBlocks=": row["free_blocks"],
+                        "UsagePercent=": row["kvcache_usage_rate"]})
+    for row in record.forwards:
+        mark(WORKER + row["dp_rank"], "Execute", "forward", row["start"], row["end"],
+             rid=row["rids"], batch_type=row["batch_type"])
+    for begin, end, process in record.samples:
+        mark(WORKER + process - 100, "Execute", "sample", begin, end)
+    for time, process, state, count in record.status:
+        mark(process, "Schedule", "Queue", time, **{"QueueSize=": count, "scope#QueueName": state.upper()})
+    for number, one in enumerate(one for one in record.requests if one.transfer):
+        mark(WORKER, "PullKVCache", "PullKVCache", one.transfer[0], sum(one.transfer), rid=one.rid, rank=number % 4,
+             block_tables="[[1, 2]]", seq_len=one.prompt)
+        for name, time in (("receiveReq", one.arrival), ("sendReqToD", one.arrival + 100),
+                           ("sendReqToDSucc", one.arrival + 400), ("prefillRes", one.transfer[0]),
+                           ("decodeRes", one.end)):
+            mark(API, "Communication", name, time, rid=one.rid)
+    return sorted(events, key=lambda event: event[3])
+
+
+def write_unparsed(record, directory, form):
+    """ms_service_*.db, one of each process."""
+    directory.mkdir(parents=True, exist_ok=True)
+    by_process = {}
+    for event in events_of(record):
+        by_process.setdefault(event[0], []).append(event)
+    for process, events in by_process.items():
+        path = directory / f"ms_service_host-{process}.db"
+        path.unlink(missing_ok=True)
+        database = sqlite3.connect(path)
+        database.execute("CREATE TABLE Meta (name TEXT, value TEXT, slice TEXT)")
+        meta = [("hostname", "host"), ("ppid", "1")]
+        if process >= ENGINE:
+            meta.append(("dpRankId", str(process % 100)))
+        database.executemany("INSERT INTO Meta VALUES (?, ?, '')", meta)
+        if form == "slices":
+            database.execute("CREATE TABLE slice (id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp INTEGER, "
+                             "duration INTEGER, name TEXT, depth INTEGER, track_id INTEGER, cat TEXT, args TEXT, "
+                             "cname TEXT, end_time INTEGER, flag_id TEXT, pid INTEGER, tid INTEGER)")
+            database.executemany(
+                "INSERT INTO slice (timestamp, duration, name, depth, track_id, cat, args, cname, end_time, flag_id, "
+                "pid, tid) VALUES (?, ?, ?, 0, 0, ?, ?, '', ?, '', ?, ?)",
+                [(round(begin) * 1000, (round(end) - round(begin)) * 1000, name, domain,
+                  json.dumps({**attributes, "type": 2 if end > begin else 0}), round(end) * 1000, process, process)
+                 for process, domain, name, begin, end, attributes in events])
+        else:
+            database.execute("CREATE TABLE Mstx (message TEXT, flag INTEGER, markId INTEGER, timestamp INTEGER, "
+                             "endTimestamp INTEGER, pid INTEGER, tid INTEGER)")
+            database.executemany(
+                "INSERT INTO Mstx VALUES (?, 2, ?, ?, ?, ?, ?)",
+                [(json.dumps({"domain": domain, "name": name, **attributes})[1:-1].replace('"', "^") + ",", number,
+                  round(begin) * 1000, round(end) * 1000, process, process)
+                 for number, (process, domain, name, begin, end, attributes) in enumerate(events)])
+        database.commit()
+        database.close()
+
+
+def write_trace(record, directory):
+    """chrome_tracing.json. It has the blocks of the cache as a counter without their sum, and no hits of it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    trace, ranks = [], {}
+    for process, domain, name, begin, end, attributes in events_of(record):
+        attributes = dict(attributes)
+        rid = attributes.pop("rid", None)
+        if process >= ENGINE:
+            ranks[process] = process % 100
+        common = {"name": name, "ts": begin, "pid": process}
+        dates = {"start_datetime": date(begin), "end_datetime": date(end)}
+        if domain == "Schedule.KVCache":
+            trace.append({**common, "ph": "C", "tid": domain, "args": {"Device Block": attributes.get("FreeBlocks=", 0)}})
+        elif domain == "PullKVCache":
+            trace.append({**common, "ph": "X", "pid": domain, "tid": f"Decode Device rank_{attributes['rank']}",
+                          "dur": end - begin, "args": {**attributes, "rid": rid, **dates}})
+        else:
+            args = {**attributes, **dates, "tid": process}
+            if isinstance(rid, list):
+                args.update(batch_size=str(len(rid)), res_list=rid)
+            elif rid is not None:
+                args["res_list"] = rid
+            trace.append({**common, "ph": "X" if end > begin else "I", "dur": end - begin, "tid": f"{domain}({process})",
+                          "args": args})
+            for one in rid if isinstance(rid, list) else [rid] if rid else []:
+                one = one["rid"] if isinstance(one, dict) else one
+                trace.append({"name": f"flow_{one}", "ph": "t", "ts": begin, "id": one, "cat": one, "pid": process,
+                              "tid": f"{domain}({process})"})
+    for process, rank in ranks.items():
+        trace.append({"name": "process_labels", "ph": "M", "pid": process, "args": {"labels": f"host,dp{rank}"}})
+    (directory / "chrome_tracing.json").write_text(json.dumps(trace))
+
+
 def records_of(plan, seed=1):
     total = sum(plan.instances)
     return [instance_of(plan, f"instance{number}", share / total, seed + number)
@@ -395,9 +572,13 @@ def write(plan, directory, form="csv", seed=1, spans=True):
         folder = Path(directory) / record.name if len(records) > 1 else Path(directory)
         if form == "db":
             write_database(record, folder)
+        elif form == "trace":
+            write_trace(record, folder)
+        elif form in ("slices", "marks"):
+            write_unparsed(record, folder, form)
         else:
             write_csv(record, folder)
-        if spans:
+        if spans and form in ("csv", "db"):
             write_spans(record, folder)
     return records
 
@@ -406,7 +587,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--cause", choices=sorted(PLANS))
-    parser.add_argument("--form", choices=("csv", "db"), default="csv")
+    parser.add_argument("--form", choices=("csv", "db", "slices", "marks", "trace"), default="csv")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     plan = PLANS[options.cause][0] if options.cause else HEALTHY

@@ -14,10 +14,11 @@ namespace mpa::recipes::serving_requests {
 
 std::string_view NameOf(Cause cause) {
   constexpr std::string_view kNames[] = {
-      "kv_blocks_short", "prefix_cache_missed",    "kv_transfer_slow",
-      "dp_ranks_uneven", "instances_uneven",       "prefill_rides_along",
-      "scheduler_slow",  "sampler_slow",           "pre_post_processing_slow",
-      "requests_wait",   "scheduling_takes_turns", "gaps_between_steps"};
+      "kv_blocks_short",          "prefix_cache_missed", "kv_transfer_slow",
+      "dp_ranks_uneven",          "instances_uneven",    "forwards_out_of_step",
+      "prefill_rides_along",      "scheduler_slow",      "sampler_slow",
+      "pre_post_processing_slow", "requests_wait",       "scheduling_takes_turns",
+      "gaps_between_steps"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -61,6 +62,7 @@ std::vector<Finding> FindCauses(const Scene& scene) {
   std::vector<Finding> found;
   FindQueueCauses(scene, found);
   FindLoadCauses(scene, found);
+  FindRankCauses(scene, found);
   FindStepCauses(scene, found);
   FindRequestCauses(scene, found);
   StableSort(found, [](const Finding& a, const Finding& b) { return a.share > b.share; });

@@ -18,6 +18,7 @@ enum class Cause : std::uint8_t {
   kTransferSlow,
   kRanksUneven,
   kInstancesUneven,
+  kOutOfStep,
   kPrefillRidesAlong,
   kSchedulerSlow,
   kSamplerSlow,
@@ -58,6 +59,7 @@ struct Scene {
 /// The causes of a file each; they append what they find.
 void FindQueueCauses(const Scene& scene, std::vector<Finding>& found);
 void FindLoadCauses(const Scene& scene, std::vector<Finding>& found);
+void FindRankCauses(const Scene& scene, std::vector<Finding>& found);
 void FindStepCauses(const Scene& scene, std::vector<Finding>& found);
 void FindRequestCauses(const Scene& scene, std::vector<Finding>& found);
 /// Those that follow from others: for where nothing else was found.
