@@ -259,6 +259,7 @@ class Snapshots(SnapshotRuns):
         before, sheets = outputs(), self.sheets(capture)
         write(capture / "snapshot.pkl", [training()[0]])
         self.assertEqual(outputs(), before)
+        self.assertTrue(any(line.startswith("rank 0, device 0 in snapshot.pkl: peak of ") for line in self.screen(capture)))
         with_snapshot = self.sheets(capture)
         self.assertEqual({name: with_snapshot[name] for name in sheets}, sheets)
         self.assertEqual(set(with_snapshot) - set(sheets), {"SnapshotDevices", "SnapshotPeak", "SnapshotHeld", "SnapshotOverTime",
