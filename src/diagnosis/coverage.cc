@@ -257,6 +257,10 @@ class FindingCoverage {
             }),
             .counts_packets =
                 Any([](const RankDiagnosis& part) { return part.analyzers.lost_packets >= 0; }),
+            .counts_links = Any([](const RankDiagnosis& part) { return part.counts_links; }),
+            .tells_process = AnyStep([](const StepPart& step) {
+              return step.memory.process >= 0 && step.memory.reserved >= 0;
+            }),
             .runs_graphs = Any([](const RankDiagnosis& part) {
               return std::ranges::any_of(part.graph.nodes,
                                          [](const GraphNode& node) { return node.graph >= 0; });

@@ -86,6 +86,8 @@ class PartMaker {
         },
         [&] {
           part_.analyzers = MakeAnalyzerRows(trace_);
+          part_.counts_links = CountsLinks(trace_);
+          if (part_.counts_links) part_.full_links = FullLinksOf(trace_, WindowOfSteps());
           part_.roofline = RooflineOf(trace_);
         }};
     ParallelFor(pieces.size(), [&](std::size_t piece) { pieces[piece](); });
@@ -252,10 +254,29 @@ class PartMaker {
     }
   }
 
+  Interval WindowOfSteps() const {
+    if (part_.steps.empty()) return {};
+    return {part_.steps.front().begin, part_.steps.back().end};
+  }
+
+  // What the device told, beside what the allocators did.
+  void AddDeviceMemory(const MemoryTotals& totals) {
+    DeviceMemoryTold told = DeviceMemoryOf(trace_, WindowOfSteps());
+    part_.memory.others = std::max<std::int64_t>(told.others, 0);
+    part_.memory.components = std::move(told.components);
+    for (const auto& [time, bytes] : told.process) {
+      const std::int64_t reserved = totals.ReservedAt(time);
+      if (reserved >= 0) part_.memory.outside = std::max(part_.memory.outside, bytes - reserved);
+    }
+    for (std::size_t step = 0; step < std::min(steps_.Count(), part_.steps.size()); ++step)
+      part_.steps[step].memory.process = told.ProcessAt(steps_.HostEnd(step));
+  }
+
   void AddMemory() {
     const MemoryTotals totals(trace_);
     part_.memory.peak = std::max<std::int64_t>(totals.MostReserved(), 0);
     AddMemoryOfSteps(totals.All());
+    AddDeviceMemory(totals);
     const MemorySamples& samples = trace_.memory_samples;
     for (std::size_t i = 0; i < samples.Size(); ++i) {
       if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.memory.pool)

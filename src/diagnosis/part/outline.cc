@@ -82,6 +82,8 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.chip = part.chip;
   outline.rated_mhz = part.rated_mhz;
   outline.memory = part.memory;
+  outline.full_links = part.full_links;
+  outline.counts_links = part.counts_links;
   outline.whole_bytes = part.whole_bytes;
   PartNames names(outline.names);
   const auto rename = [&](NameId& name) { name = names.Of(part.names[name]); };

@@ -70,6 +70,8 @@ struct Coverage {
   bool serves = false;            ///< the steps are those of a server
   bool decodes_by_graph = false;  ///< some of them decode, and run captured graphs
   bool counts_packets = false;    ///< that network ports lose
+  bool counts_links = false;      ///< what links move
+  bool tells_process = false;     ///< the memory of the process beside that of its allocators
   bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
   bool system_calls = false, locks = false;  ///< of threads of the host
   bool cache_misses = false;                 ///< of functions of the program

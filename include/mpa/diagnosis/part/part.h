@@ -12,6 +12,7 @@
 #include "mpa/base/amounts.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
+#include "mpa/diagnosis/part/counter_facts.h"
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/measure/host_alone.h"
@@ -51,11 +52,12 @@ struct WorkSum {
   TimeNs time = 0;
 };
 
-/// Of the device, in bytes, as the allocators report it; -1: not recorded.
+/// Of the device, in bytes, as the allocators report it, but for the last; -1: not recorded.
 struct StepMemory {
   std::int64_t allocated = -1;       ///< what tensors take at the end of the step
   std::int64_t most_allocated = -1;  ///< in the step
   std::int64_t reserved = -1;        ///< at its end
+  std::int64_t process = -1;         ///< of the whole process at its end, as the device tells it
 
   bool Known() const { return allocated >= 0 && reserved >= 0; }
 };
@@ -254,6 +256,9 @@ struct ReservedMemory {
   /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took
   /// then.
   std::int64_t pool = 0, allocated = 0;
+  std::int64_t outside = 0;  ///< the most that the process held beside its allocators
+  std::int64_t others = 0;   ///< the most that other processes and the system held
+  std::vector<ComponentMemory> components = {};  ///< of CANN
 };
 
 /// What one rank comes to. Operations are numbered as the collectives of the graph.
@@ -298,7 +303,9 @@ struct RankDiagnosis {
   std::string chip;                             ///< "Ascend910B"; empty: not recorded
   std::int64_t rated_mhz = 0;                   ///< of the cube cores; 0: not recorded
   ReservedMemory memory;
-  std::int64_t whole_bytes = 0;  ///< of memory for a replay, beside the outline; about
+  std::vector<FullLink> full_links;  ///< by name
+  bool counts_links = false;         ///< counters of links were recorded
+  std::int64_t whole_bytes = 0;      ///< of memory for a replay, beside the outline; about
 
   /// True where the steps are those of a server.
   bool Serves() const {
