@@ -204,5 +204,37 @@ TEST_F(HardwareOfRank, APartTravelsAsBytes) {
   EXPECT_EQ(copy.counters[0].over_time, part.counters[0].over_time);
 }
 
+// Two kinds of kernels in turn, 10 ns each, of which the first is bound by loads and stores. HBM is
+// sampled every 20 ns, at 300 and 100 B/s in turn.
+TEST_F(HardwareOfRank, KernelsThatMemoryHoldsUp) {
+  test::RankBuilder& rank = rank_;
+  KernelLoads& loads = rank.trace.kernel_loads;
+  for (int i = 0; i < 8; ++i) {
+    rank.trace.kernels.Append({.start = i * 10,
+                               .dur = 10,
+                               .op_type = rank.Text(i % 2 == 0 ? "Add" : "MatMul"),
+                               .shapes = rank.Text("\"4,5;4,5\""),
+                               .input_types = rank.Text("FLOAT;FLOAT"),
+                               .output_shapes = rank.Text("\"4,5\"")});
+    loads.Append({.aiv_vec = static_cast<std::int16_t>(i % 2 == 0 ? 100 : 900),
+                  .aiv_mte2 = static_cast<std::int16_t>(i % 2 == 0 ? 700 : 200)});
+  }
+  Rate("HBM", "read", "0", 0, {{20, 200}, {40, 100}, {60, 200}, {80, 100}});
+  Rate("HBM", "write", "0", 0, {{20, 100}, {40, 0}, {60, 100}, {80, 0}});
+  const RankCounters part = Measure(rank.trace);
+  ASSERT_EQ(part.kernels.size(), 1u);
+  const MemoryKernels& kernels = part.kernels.front();
+  EXPECT_EQ(kernels.type, "Add");
+  EXPECT_EQ(kernels.shapes, "4,5;4,5");
+  EXPECT_EQ(kernels.count, 4);
+  EXPECT_EQ(kernels.time, 40);
+  EXPECT_EQ(kernels.bytes, 4 * 3 * 20 * 4) << "three tensors of twenty FP32 each";
+  EXPECT_DOUBLE_EQ(kernels.Rate(), 960e9 / 40);
+  EXPECT_EQ(kernels.counted, 40);
+  EXPECT_DOUBLE_EQ(kernels.counter, 200);
+  EXPECT_DOUBLE_EQ(kernels.of_samples, 0.5);
+  EXPECT_TRUE(kernels.measured);
+}
+
 }  // namespace
 }  // namespace mpa::recipes::hardware
