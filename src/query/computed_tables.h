@@ -111,4 +111,12 @@ struct CapturedFields {
 };
 struct CapturedTable : Table<CapturedFields> {};
 
+/// All texts of the captures. In the vendor's databases other tables have ids of them; the views of
+/// these names have the texts, each of which is its own id here.
+template <template <typename> class Of>
+struct TextFields {
+  Of<std::string_view> id{}, value{};
+};
+struct TextTable : Table<TextFields> {};
+
 }  // namespace mpa::query
