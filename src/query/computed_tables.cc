@@ -76,7 +76,7 @@ OpDeviceTable DeviceWorkOfOps(const RankTrace& trace) {
     table.Append({.op = launched.op,
                   .kernel = launched.work.kernel,
                   .comm = launched.work.collective,
-                  .task = launched.work.task,
+                  .device_task = launched.work.task,
                   .start = launched.work.start,
                   .ns = launched.work.dur});
   }

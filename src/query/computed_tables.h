@@ -48,11 +48,11 @@ struct CounterOfKernelTable : Table<CounterOfKernelFields> {};
 /// The device work of operators: of each operator and kernel that it launched itself.
 template <template <typename> class Of>
 struct OpDeviceFields {
-  Of<std::int64_t> op{};                    ///< id of the operator
-  Of<std::int64_t> kernel = Initially{-1};  ///< id of the kernel
-  Of<std::int64_t> comm = Initially{-1};    ///< id of the operation of communication
-  Of<std::int64_t> task = Initially{-1};    ///< id of the task
-  Of<TimeNs> start{}, ns{};                 ///< when it ran, and for how long
+  Of<std::int64_t> op{};                         ///< id of the operator
+  Of<std::int64_t> kernel = Initially{-1};       ///< id of the kernel
+  Of<std::int64_t> comm = Initially{-1};         ///< id of the operation of communication
+  Of<std::int64_t> device_task = Initially{-1};  ///< id of the task
+  Of<TimeNs> start{}, ns{};                      ///< when it ran, and for how long
 };
 struct OpDeviceTable : Table<OpDeviceFields> {};
 

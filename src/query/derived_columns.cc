@@ -20,6 +20,7 @@ namespace {
 using Ids = std::vector<std::int64_t>;
 
 constexpr Tables kWorkTables = kStepTables | Tables::kHostOps | Tables::kDeviceTasks;
+constexpr Tables kOpTables = Tables::kLaunches | Tables::kHostOps;
 
 // Of a GPU the operator that called the runtime stands for the call.
 std::int64_t OperatorAround(const RankTrace& trace, const Nesting& ops, std::int64_t op) {
@@ -57,14 +58,11 @@ Ids LaunchesOf(const RankTrace& trace) {
   return found;
 }
 
-template <auto kTable, std::int32_t DeviceWork::*kRow>
+template <auto kTable>
 Ids OpsOf(const RankTrace& trace) {
-  Ids found((trace.*kTable).Size(), -1);
-  const Nesting ops(OpSpans(trace));
-  for (const LaunchedWork& launched : FindDeviceWork(trace, ops).launched) {
-    const std::int32_t row = launched.work.*kRow;
-    if (row >= 0) found[static_cast<std::size_t>(row)] = OperatorAround(trace, ops, launched.op);
-  }
+  const Ids ops = OpsOfLaunches(trace);
+  Ids found = LaunchesOf<kTable>(trace);
+  for (std::int64_t& id : found) id = id < 0 ? id : ops[static_cast<std::size_t>(id)];
   return found;
 }
 
@@ -127,20 +125,20 @@ constexpr Derived kDerived[] = {
      [](const RankTrace& trace) { return DeviceTimes(trace, false); }},
     {"op", "device_total_ns", "ns", "the same with that of all operators within", kWorkTables,
      [](const RankTrace& trace) { return DeviceTimes(trace, true); }},
-    {"launch", "op", "", kOpMeaning, kWorkTables, OpsOfLaunches},
+    {"launch", "op", "", kOpMeaning, kOpTables, OpsOfLaunches},
     {"kernel", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::kernels>},
-    {"kernel", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::kernels, &DeviceWork::kernel>},
+    {"kernel", "op", "", kOpMeaning, kOpTables, OpsOf<&RankTrace::kernels>},
     {"comm", "launch", "", kLaunchMeaning, Tables::kLaunches,
      LaunchesOf<&RankTrace::communications>},
-    {"comm", "op", "", kOpMeaning, kWorkTables,
-     OpsOf<&RankTrace::communications, &DeviceWork::collective>},
-    {"task", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::device_tasks>},
-    {"task", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::device_tasks, &DeviceWork::task>},
-    {"task", "kernel", "", "id of the kernel that the task runs",
+    {"comm", "op", "", kOpMeaning, kOpTables, OpsOf<&RankTrace::communications>},
+    {"device_task", "launch", "", kLaunchMeaning, Tables::kLaunches,
+     LaunchesOf<&RankTrace::device_tasks>},
+    {"device_task", "op", "", kOpMeaning, kOpTables, OpsOf<&RankTrace::device_tasks>},
+    {"device_task", "kernel", "", "id of the kernel that the task runs",
      Tables::kKernels | Tables::kDeviceTasks, KernelsOfTasks},
-    {"kernel", "task", "", "id of the task that runs it", Tables::kKernels | Tables::kDeviceTasks,
-     TasksOf<&RankTrace::kernels>},
-    {"comm_task", "task", "", "id of the task that does it",
+    {"kernel", "device_task", "", "id of the task that runs it",
+     Tables::kKernels | Tables::kDeviceTasks, TasksOf<&RankTrace::kernels>},
+    {"comm_task", "device_task", "", "id of the task that does it",
      Tables::kCommTasks | Tables::kDeviceTasks, TasksOf<&RankTrace::comm_tasks>},
     {"comm_task", "comm", "", "id of the operation that it is a piece of", Tables::kCommunications,
      OperationsOfTasks},

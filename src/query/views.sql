@@ -8,10 +8,10 @@ SELECT t.start AS startNs, t.start + t.dur AS endNs, NULL AS deviceId,
   (t.rank << 40) + coalesce(t.connection, t.link) AS connectionId,
   (t.rank << 40) + t.id AS globalTaskId, NULL AS globalPid, t.type AS taskType, NULL AS contextId,
   t.stream AS streamId, t.task_id AS taskId, t.model AS modelId, t.rank, t.step, t.name
-FROM task t;
+FROM device_task t;
 
 CREATE VIEW COMPUTE_TASK_INFO AS
-SELECT k.name, (k.rank << 40) + k.task AS globalTaskId, l.blocks AS blockDim,
+SELECT k.name, (k.rank << 40) + k.device_task AS globalTaskId, l.blocks AS blockDim,
   l.mix_blocks AS mixBlockDim, k.core AS taskType, k.op_type AS opType,
   k.input_formats AS inputFormats, k.input_types AS inputDataTypes, k.shapes AS inputShapes,
   k.output_formats AS outputFormats, l.output_types AS outputDataTypes,
@@ -26,7 +26,7 @@ SELECT c.name AS opName, c.start AS startNs, c.start + c.dur AS endNs,
 FROM comm c LEFT JOIN comm_group g ON g.id = c.comm_group AND g.rank = c.rank;
 
 CREATE VIEW COMMUNICATION_TASK_INFO AS
-SELECT t.name, (t.rank << 40) + t.task AS globalTaskId, t.name AS taskType, t.plane AS planeId,
+SELECT t.name, (t.rank << 40) + t.device_task AS globalTaskId, t.name AS taskType, t.plane AS planeId,
   g.name AS groupName, t.notify AS notifyId, t.rdma_type AS rdmaType, t.own_rank AS srcRank,
   t.peer AS dstRank, t.transport AS transportType, t.bytes AS size, NULL AS dataType,
   t.link_type AS linkType, (t.rank << 40) + t.comm AS opId, t.rank, t.start AS startNs,
@@ -35,7 +35,7 @@ FROM comm_task t LEFT JOIN comm_group g ON g.id = t.comm_group AND g.rank = t.ra
 
 CREATE VIEW CANN_API AS
 SELECT c.start AS startNs, c.start + c.dur AS endNs,
-  substr(c.name, 1, max(instr(c.name, '@') - 1, 0)) AS type, t.tid AS globalTid,
+  lower(replace(substr(c.name, 1, max(instr(c.name, '@') - 1, 0)), 'AscendCL', 'acl')) AS type, t.tid AS globalTid,
   (c.rank << 40) + c.connection AS connectionId, substr(c.name, instr(c.name, '@') + 1) AS name,
   c.rank, c.step
 FROM call c LEFT JOIN track t ON t.id = c.track AND t.rank = c.rank;
@@ -49,7 +49,7 @@ FROM op o LEFT JOIN track t ON t.id = o.track AND t.rank = o.rank;
 
 CREATE VIEW CONNECTION_IDS AS
 SELECT DISTINCT (rank << 40) + op AS id, (rank << 40) + coalesce(connection, link) AS connectionId
-FROM task WHERE op IS NOT NULL
+FROM device_task WHERE op IS NOT NULL
 UNION
 SELECT (rank << 40) + op, (rank << 40) + coalesce(connection, link) FROM comm WHERE op IS NOT NULL;
 
@@ -80,7 +80,7 @@ SELECT name, bytes AS size, allocated AS allocationTime, released AS releaseTime
 FROM allocation;
 
 CREATE VIEW TASK_PMU_INFO AS
-SELECT (c.rank << 40) + k.task AS globalTaskId, c.name, c.value, c.rank
+SELECT (c.rank << 40) + k.device_task AS globalTaskId, c.name, c.value, c.rank
 FROM counter c JOIN kernel k ON k.id = c.kernel AND k.rank = c.rank;
 
 CREATE VIEW AICORE_FREQ AS
