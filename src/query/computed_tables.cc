@@ -76,7 +76,7 @@ OpDeviceTable DeviceWorkOfOps(const RankTrace& trace) {
     table.Append({.op = launched.op,
                   .kernel = launched.work.kernel,
                   .comm = launched.work.collective,
-                  .task = launched.work.task,
+                  .device_task = launched.work.task,
                   .start = launched.work.start,
                   .ns = launched.work.dur});
   }
@@ -112,6 +112,7 @@ void AddComputedTables(std::vector<TableInfo>& tables) {
   AddOfJob<FindingsOf>("finding", Tables::kNone, tables);
   AddOfJob<ChangesOf>("change", kAccountTables, tables);
   AddOfJob<CapturedOf>("captured", Tables::kNone, tables);
+  AddOfJob<TextsOf>("STRING_IDS", Tables::kNone, tables);
 }
 
 }  // namespace mpa::query

@@ -48,11 +48,11 @@ struct CounterOfKernelTable : Table<CounterOfKernelFields> {};
 /// The device work of operators: of each operator and kernel that it launched itself.
 template <template <typename> class Of>
 struct OpDeviceFields {
-  Of<std::int64_t> op{};                    ///< id of the operator
-  Of<std::int64_t> kernel = Initially{-1};  ///< id of the kernel
-  Of<std::int64_t> comm = Initially{-1};    ///< id of the operation of communication
-  Of<std::int64_t> task = Initially{-1};    ///< id of the task
-  Of<TimeNs> start{}, ns{};                 ///< when it ran, and for how long
+  Of<std::int64_t> op{};                         ///< id of the operator
+  Of<std::int64_t> kernel = Initially{-1};       ///< id of the kernel
+  Of<std::int64_t> comm = Initially{-1};         ///< id of the operation of communication
+  Of<std::int64_t> device_task = Initially{-1};  ///< id of the task
+  Of<TimeNs> start{}, ns{};                      ///< when it ran, and for how long
 };
 struct OpDeviceTable : Table<OpDeviceFields> {};
 
@@ -110,5 +110,13 @@ struct CapturedFields {
   Of<std::string> state{};  ///< yes, no; NULL: not known without reading all of it
 };
 struct CapturedTable : Table<CapturedFields> {};
+
+/// All texts of the captures. In the vendor's databases other tables have ids of them; the views of
+/// these names have the texts, each of which is its own id here.
+template <template <typename> class Of>
+struct TextFields {
+  Of<std::string_view> id{}, value{};
+};
+struct TextTable : Table<TextFields> {};
 
 }  // namespace mpa::query

@@ -2,7 +2,10 @@
 // Links between rows, as ids: what launched a kernel, what is around an operator.
 #include "derived_columns.h"
 
+#include <algorithm>
+#include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "mpa/measure/device_work.h"
@@ -17,6 +20,7 @@ namespace {
 using Ids = std::vector<std::int64_t>;
 
 constexpr Tables kWorkTables = kStepTables | Tables::kHostOps | Tables::kDeviceTasks;
+constexpr Tables kOpTables = Tables::kLaunches | Tables::kHostOps;
 
 // Of a GPU the operator that called the runtime stands for the call.
 std::int64_t OperatorAround(const RankTrace& trace, const Nesting& ops, std::int64_t op) {
@@ -54,23 +58,41 @@ Ids LaunchesOf(const RankTrace& trace) {
   return found;
 }
 
-template <auto kTable, std::int32_t DeviceWork::*kRow>
+template <auto kTable>
 Ids OpsOf(const RankTrace& trace) {
-  Ids found((trace.*kTable).Size(), -1);
-  const Nesting ops(OpSpans(trace));
-  for (const LaunchedWork& launched : FindDeviceWork(trace, ops).launched) {
-    const std::int32_t row = launched.work.*kRow;
-    if (row >= 0) found[static_cast<std::size_t>(row)] = OperatorAround(trace, ops, launched.op);
+  const Ids ops = OpsOfLaunches(trace);
+  Ids found = LaunchesOf<kTable>(trace);
+  for (std::int64_t& id : found) id = id < 0 ? id : ops[static_cast<std::size_t>(id)];
+  return found;
+}
+
+// Rows of a table that are rows of the device tasks, too: those that begin and end together.
+template <auto kTable>
+Ids TasksOf(const RankTrace& trace) {
+  const auto& table = trace.*kTable;
+  const DeviceTasks& tasks = trace.device_tasks;
+  std::map<std::tuple<TimeNs, TimeNs, std::int64_t>, std::int64_t> by_time;
+  const bool has_streams =
+      std::ranges::any_of(table.stream, [](std::int64_t stream) { return stream >= 0; });
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    by_time.try_emplace({tasks.start[i], tasks.dur[i], has_streams ? tasks.stream[i] : -1},
+                        static_cast<std::int64_t>(i));
+  }
+  Ids found(table.Size(), -1);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto task =
+        by_time.find({table.start[i], table.dur[i], has_streams ? table.stream[i] : -1});
+    if (task != by_time.end()) found[i] = task->second;
   }
   return found;
 }
 
 Ids KernelsOfTasks(const RankTrace& trace) {
   Ids found(trace.device_tasks.Size(), -1);
-  const WorkOfRank work = FindDeviceWork(trace, Nesting(OpSpans(trace)));
-  for (const LaunchedWork& launched : work.launched) {
-    if (launched.work.task >= 0)
-      found[static_cast<std::size_t>(launched.work.task)] = launched.work.kernel;
+  const Ids tasks = TasksOf<&RankTrace::kernels>(trace);
+  for (std::size_t kernel = 0; kernel < tasks.size(); ++kernel) {
+    if (tasks[kernel] >= 0)
+      found[static_cast<std::size_t>(tasks[kernel])] = static_cast<std::int64_t>(kernel);
   }
   return found;
 }
@@ -103,16 +125,21 @@ constexpr Derived kDerived[] = {
      [](const RankTrace& trace) { return DeviceTimes(trace, false); }},
     {"op", "device_total_ns", "ns", "the same with that of all operators within", kWorkTables,
      [](const RankTrace& trace) { return DeviceTimes(trace, true); }},
-    {"launch", "op", "", kOpMeaning, kWorkTables, OpsOfLaunches},
+    {"launch", "op", "", kOpMeaning, kOpTables, OpsOfLaunches},
     {"kernel", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::kernels>},
-    {"kernel", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::kernels, &DeviceWork::kernel>},
+    {"kernel", "op", "", kOpMeaning, kOpTables, OpsOf<&RankTrace::kernels>},
     {"comm", "launch", "", kLaunchMeaning, Tables::kLaunches,
      LaunchesOf<&RankTrace::communications>},
-    {"comm", "op", "", kOpMeaning, kWorkTables,
-     OpsOf<&RankTrace::communications, &DeviceWork::collective>},
-    {"task", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::device_tasks>},
-    {"task", "op", "", kOpMeaning, kWorkTables, OpsOf<&RankTrace::device_tasks, &DeviceWork::task>},
-    {"task", "kernel", "", "id of the kernel that the task runs", kWorkTables, KernelsOfTasks},
+    {"comm", "op", "", kOpMeaning, kOpTables, OpsOf<&RankTrace::communications>},
+    {"device_task", "launch", "", kLaunchMeaning, Tables::kLaunches,
+     LaunchesOf<&RankTrace::device_tasks>},
+    {"device_task", "op", "", kOpMeaning, kOpTables, OpsOf<&RankTrace::device_tasks>},
+    {"device_task", "kernel", "", "id of the kernel that the task runs",
+     Tables::kKernels | Tables::kDeviceTasks, KernelsOfTasks},
+    {"kernel", "device_task", "", "id of the task that runs it",
+     Tables::kKernels | Tables::kDeviceTasks, TasksOf<&RankTrace::kernels>},
+    {"comm_task", "device_task", "", "id of the task that does it",
+     Tables::kCommTasks | Tables::kDeviceTasks, TasksOf<&RankTrace::comm_tasks>},
     {"comm_task", "comm", "", "id of the operation that it is a piece of", Tables::kCommunications,
      OperationsOfTasks},
 };

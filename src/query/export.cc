@@ -57,7 +57,8 @@ void AddIndices(const TableInfo& table, io::DatabaseWriter& database) {
   };
   if (table.time >= 0) add(table.columns[static_cast<std::size_t>(table.time)].name);
   for (const TableColumn& column : table.columns) {
-    if (IsOneOf(column.name, {"launch", "op", "kernel", "comm", "parent"})) add(column.name);
+    if (IsOneOf(column.name, {"launch", "op", "kernel", "comm", "device_task", "parent"}))
+      add(column.name);
   }
 }
 

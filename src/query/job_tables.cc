@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -100,6 +102,17 @@ AccountTimes MedianStep(const RankTrace& trace) {
 }
 
 }  // namespace
+
+TextTable TextsOf(Job& job) {
+  std::set<std::string_view> texts;
+  for (const auto& part : job.Parts()) {
+    const StringPool& pool = part->trace.strings;
+    for (std::size_t i = 1; i < pool.Size(); ++i) texts.insert(pool.View(static_cast<StringId>(i)));
+  }
+  TextTable table;
+  for (const std::string_view text : texts) table.Append({.id = text, .value = text});
+  return table;
+}
 
 ArrivalTable ArrivalsOf(Job& job) {
   ArrivalTable table;

@@ -11,5 +11,6 @@ ArrivalTable ArrivalsOf(Job& job);
 FindingTable FindingsOf(Job& job);
 ChangeTable ChangesOf(Job& job);
 CapturedTable CapturedOf(Job& job);
+TextTable TextsOf(Job& job);
 
 }  // namespace mpa::query

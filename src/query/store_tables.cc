@@ -12,12 +12,21 @@
 namespace mpa::query {
 namespace {
 
-// What statements call a table; others by the singular.
+// What statements call a table; others by the singular. TASK and
+// STEP_TIME are views.
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"host_ops", "op"},       {"python_calls", "python"}, {"host_calls", "call"},
-    {"mstx", "mark"},         {"queued_work", "queue"},   {"garbage_collections", "gc"},
-    {"device_tasks", "task"}, {"communications", "comm"}, {"memory_samples", "memory"},
-    {"core_clocks", "clock"}, {"counters", "hw_counter"}, {"counter_samples", "hw"},
+    {"host_ops", "op"},
+    {"python_calls", "python"},
+    {"host_calls", "call"},
+    {"mstx", "mark"},
+    {"queued_work", "queue"},
+    {"garbage_collections", "gc"},
+    {"step_times", "step_trace_time"},
+    {"communications", "comm"},
+    {"memory_samples", "memory"},
+    {"core_clocks", "clock"},
+    {"counters", "hw_counter"},
+    {"counter_samples", "hw"},
 };
 
 // Columns that something else fills than their table. Of a name that ends in '*' all that begin so.

@@ -57,6 +57,8 @@ struct TableInfo {
   std::shared_ptr<const void> (*make_of_job)(Job& job) = nullptr;
 
   bool IsOfRank() const { return make_of_job == nullptr; }
+  /// Its ids are its first column; of others the number of the row stands before them.
+  bool HasOwnId() const { return !columns.empty() && columns.front().name == "id"; }
 };
 
 /// All tables, those of the store first.

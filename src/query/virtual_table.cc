@@ -40,7 +40,7 @@ struct Module {
 struct VirtualTable : sqlite3_vtab {
   Job* job = nullptr;
   const TableInfo* table = nullptr;
-  int Leading() const { return table->IsOfRank() ? kLeading : 1; }
+  int Leading() const { return table->IsOfRank() ? kLeading : table->HasOwnId() ? 0 : 1; }
   /// kSide, kRank, kId, or kLeading and the column of the table.
   int Place(int column) const { return column + kLeading - Leading(); }
 };
@@ -129,10 +129,11 @@ int Connect(sqlite3* database, void* data, int, const char* const*, sqlite3_vtab
   std::string sql = "CREATE TABLE x(";
   if (info.IsOfRank())
     sql += module.job->HasSides() ? "side TEXT,rank INTEGER," : "side TEXT HIDDEN,rank INTEGER,";
-  sql += "id INTEGER";
+  if (!info.HasOwnId()) sql += "id INTEGER,";
   for (const TableColumn& column : info.columns)
-    sql += fmt::format(",\"{}\" {}", column.name, TypeName(column.kind));
-  const int code = sqlite3_declare_vtab(database, (sql + ")").c_str());
+    sql += fmt::format("\"{}\" {},", column.name, TypeName(column.kind));
+  sql.back() = ')';
+  const int code = sqlite3_declare_vtab(database, sql.c_str());
   if (code != SQLITE_OK) return code;
   auto table = std::make_unique<VirtualTable>();
   table->job = module.job;
@@ -153,13 +154,13 @@ char SoughtBy(const VirtualTable& table, int place, unsigned char op) {
     if (place == kRank) return kOfRank;
     if (place == kId) return kWithId;
     const Value::Kind kind = table.table->columns[static_cast<std::size_t>(place - kLeading)].kind;
-    return kind == Value::Kind::kReal ? 0 : kWithValue;
+    return kind == Value::Kind::kReal ? char{} : static_cast<char>(kWithValue);
   }
   if (table.table->time < 0 || place != kLeading + table.table->time) return 0;
   if (op == SQLITE_INDEX_CONSTRAINT_GE) return kFrom;
   if (op == SQLITE_INDEX_CONSTRAINT_GT) return kAfter;
   if (op == SQLITE_INDEX_CONSTRAINT_LE) return kUntil;
-  return op == SQLITE_INDEX_CONSTRAINT_LT ? kBefore : char{};
+  return op == SQLITE_INDEX_CONSTRAINT_LT ? static_cast<char>(kBefore) : char{};
 }
 
 bool IsBinary(sqlite3_index_info* info, int constraint) {
