@@ -161,11 +161,9 @@ std::string Change(TimeNs base, TimeNs comparison) {
                      AmountText(Quantity::kTime, comparison), PercentOf(comparison - base, base));
 }
 
-// Batches that hold as much and take longer: the model got slower, not the load. False: there are
-// none.
-bool AddSlowerBatches(const Place& place, const BatchesByName& base,
+// Batches that hold as much and take longer: the model got slower, not the load.
+void AddSlowerBatches(const Place& place, const BatchesByName& base,
                       const BatchesByName& comparison, Report& report) {
-  bool any = false;
   constexpr double kSlower = 1.1, kAlike = 0.1;
   constexpr std::size_t kFew = 20;
   for (const auto& [name, before] : base) {
@@ -182,14 +180,12 @@ bool AddSlowerBatches(const Place& place, const BatchesByName& base,
     const TimeNs base_time = Percentile(before.lengths, 50);
     const TimeNs time = Percentile(after.lengths, 50);
     if (static_cast<double>(time) < kSlower * static_cast<double>(base_time)) continue;
-    any = true;
     const std::string where = NameOf(place);
     report.story.push_back(Say("{} run longer with as many requests and tokens: {}",
                                where.empty() ? std::string(Translated(name))
                                              : fmt::format("{}: {}", where, Translated(name)),
                                Change(base_time, time)));
   }
-  return any;
 }
 
 void AddGroup(const Place& place, const Group& base, const Group& comparison, Sheet& sheet) {
@@ -249,7 +245,6 @@ void RunServerRequests(const CompareInput& input, Report& report) {
   const Groups before = GroupsOf(base, by_instance), after = GroupsOf(comparison, by_instance);
   constexpr std::size_t kMostParts = 8;  // that are told of
   std::size_t told = 0;
-  bool are_slower = false;
   for (const auto& [place, of_base] : before) {
     const auto found = after.find(place);
     if (found == after.end()) continue;
@@ -257,8 +252,9 @@ void RunServerRequests(const CompareInput& input, Report& report) {
     const bool is_all = place == Place{};
     if (is_all || (place.dp_rank < 0 && told++ < kMostParts))
       TellTimes(place, of_base, found->second, report);
-    if (is_all || !are_slower)
-      are_slower |= AddSlowerBatches(place, of_base.batches, found->second.batches, report);
+    // Of several instances it matters which ones are slower.
+    if (is_all != by_instance && place.dp_rank < 0)
+      AddSlowerBatches(place, of_base.batches, found->second.batches, report);
   }
   TellUnmatched(before, after, Translated("only in the base:"), report);
   TellUnmatched(after, before, Translated("only in the comparison:"), report);

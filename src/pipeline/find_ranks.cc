@@ -142,8 +142,8 @@ std::string MissingRanks(const std::optional<std::set<RankId>>& wanted,
 void TakeServers(const std::filesystem::path& directory, Discovery& found) {
   if (found.servers.empty()) {
     Fail(ErrorKind::kInput,
-         "{}: no records of a server's requests (request.csv, batch.csv, profiler.db) as"
-         " msServiceProfiler writes them; see docs/serving.md",
+         "{}: no records of a server's requests (request.csv, batch.csv, profiler.db,"
+         " ms_service_*.db) as msServiceProfiler writes them; see docs/serving.md",
          directory.string());
   }
   if (found.ranks.empty()) found.unusable.clear();

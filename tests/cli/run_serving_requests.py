@@ -407,7 +407,7 @@ class Causes(Server):
         for row in rows_of(server / "forward.csv"):
             starts[int(row["dp_rank"])].append(nanoseconds(row["start_time(ms)"]))
         late = [second - first for first, second in zip(starts[0], starts[1]) if second > first]
-        self.assertIn(f"{percentile(late, 50) / 1e6:.2f} ms behind", found["evidence"])
+        self.assertIn(f"{percentile(late, 50) / 1e6:.3f} ms behind", found["evidence"])
         self.assertIn(f"{100 * len(late) / len(starts[0]):.0f} % of {len(starts[0])} rounds", found["evidence"])
 
     def test_out_of_step_at_the_end(self):
@@ -509,7 +509,7 @@ class ServerGate(Server):
         result = self.run_tool("compare", "-bp", base, "-d", slow, "--json", "-o", self.out)
         self.assertEqual(result.code, 0, result.err)
         sheets = {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}
-        rows = {(row["quantity"], row["percentile"]): row for row in sheets["RequestCompare"]}
+        rows = {(row["quantity"], row["percentile"]): row for row in sheets["RequestCompare"] if row["dp_rank"] is None}
         for side, directory in (("base", base), ("comparison", slow)):
             firsts = [nanoseconds(row["first_token_latency(ms)"]) for row in rows_of(directory / "request.csv")]
             row = rows["time to first token", "p99"]
@@ -520,7 +520,7 @@ class ServerGate(Server):
     def test_instances_are_compared_by_name(self):
         base = self.write_server(records.TWO_INSTANCES, "base")
         again = self.write_server(records.TWO_INSTANCES, "again")
-        slow = records.replace(records.TWO_INSTANCES, step=30 * records.MS, instances=(1,), requests=200, per_second=7)
+        slow = records.replace(records.TWO_INSTANCES, step=30 * records.MS, instances=(1,), requests=200, per_second=4.6)
         shutil.rmtree(again / "instance1")
         records.write(slow, again / "instance1", seed=2)
         records.write(slow, again / "instance7", seed=7)

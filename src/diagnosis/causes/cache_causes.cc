@@ -27,11 +27,13 @@ constexpr double kAlike = 1.5, kSlowerShare = 0.1;
 constexpr MetricInfo kMissesPerStep{"cache_misses_per_step", "count", "{} cache misses a step"},
     kMissesOfUsual{"cache_misses_of_usual", "ratio", "caches miss {} times as often as usual"};
 
-// A call, and its work: instructions, or where these were not counted the call itself.
+// A call, the time in which it ran, and its work: instructions, or where these were not counted the
+// call itself.
 struct Call {
   RankIndex rank = 0;
   std::uint32_t number = 0;
   const CountedCall* counted = nullptr;
+  double time = 0;
   double work = 1;
 
   double Rate() const { return static_cast<double>(counted->misses) / work; }
@@ -48,13 +50,15 @@ class CacheCauses : Finder {
 
   void Find() {
     excess_.resize(job_.ranks.size());
+    FindHeld();
     std::map<std::string_view, std::vector<Call>> functions;
     for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
-      excess_[rank].resize(part.functions.calls.size());
-      for (std::uint32_t i = 0; i < part.functions.calls.size(); ++i) {
+      const std::vector<TimeNs> times = RunningTimes(rank);
+      excess_[rank].resize(times.size());
+      for (std::uint32_t i = 0; i < times.size(); ++i) {
         const CountedCall& call = part.functions.calls[i];
-        functions[part.names[call.name]].push_back({rank, i, &call});
+        functions[part.names[call.name]].push_back({rank, i, &call, static_cast<double>(times[i])});
       }
     }
     for (auto& [name, calls] : functions) Compare(calls);
@@ -62,6 +66,32 @@ class CacheCauses : Finder {
   }
 
  private:
+  // What the findings about the scheduler explain: while a thread does not run, its caches do not
+  // hold it up.
+  void FindHeld() {
+    for (const Finding& candidate : candidates_) {
+      if (!IsOfScheduler(*candidate.type)) continue;
+      for (const Removal::Edge& wait : candidate.what_if.expect.waits)
+        held_[wait.edge] += wait.less;
+    }
+  }
+  TimeNs HeldOn(RankIndex rank, std::uint32_t edge) const {
+    const auto found = held_.find(job_.graph.first_edge[rank] + edge);
+    return found == held_.end() ? 0 : found->second;
+  }
+
+  // By call of the rank.
+  std::vector<TimeNs> RunningTimes(RankIndex rank) const {
+    const FunctionFacts& functions = job_.Part(rank).functions;
+    std::vector<TimeNs> times;
+    for (const CountedCall& call : functions.calls) times.push_back(call.dur);
+    for (const CountedTime& piece : functions.times) {
+      const TimeNs held = std::min(piece.time, HeldOn(rank, piece.edge));
+      times[piece.call] = std::max<TimeNs>(1, times[piece.call] - held);
+    }
+    return times;
+  }
+
   void Compare(std::vector<Call>& calls) {
     if (calls.size() < kFewCalls) return;
     const bool knows_work =
@@ -84,7 +114,7 @@ class CacheCauses : Finder {
     const double rate = ValueAtPosition(rates, rates.size() / 4);
     for (const Call& call : calls) {
       if (call.Rate() > kAlike * rate) continue;
-      times.push_back(static_cast<double>(call.counted->dur) / call.work);
+      times.push_back(call.time / call.work);
       if (call.counted->cycles > 0)
         cycles.push_back(static_cast<double>(call.counted->cycles) / call.work);
     }
@@ -97,20 +127,18 @@ class CacheCauses : Finder {
   TimeNs ExcessOf(const Call& call, const Usual& usual) const {
     const double misses = static_cast<double>(call.counted->misses) - usual.rate * call.work;
     if (misses <= 0 || call.Rate() < job_.thresholds[kMissRatio] * usual.rate) return 0;
-    const auto time = static_cast<double>(call.counted->dur);
     const double expected = usual.time * call.work;
-    double excess = std::min(time - expected, misses * job_.thresholds[kMissNs]);
+    double excess = std::min(call.time - expected, misses * job_.thresholds[kMissNs]);
     if (usual.cycles > 0 && call.counted->cycles > 0) {
       const double stalled =
           1 - usual.cycles * call.work / static_cast<double>(call.counted->cycles);
-      excess = std::min(excess, time * stalled);
+      excess = std::min(excess, call.time * stalled);
     }
     return excess >= kSlowerShare * expected ? static_cast<TimeNs>(excess) : 0;
   }
 
   void Add() {
     Finding candidate = NewFinding(job_, kHostCacheMisses);
-    std::unordered_map<ReplayGraph::Edge, TimeNs> held = HeldByScheduler();
     std::map<RankId, double> of_rank;
     double time = 0, misses = 0;
     bool counts_cycles = true;
@@ -128,13 +156,10 @@ class CacheCauses : Finder {
           misses += share * static_cast<double>(call.misses);
       }
       for (const auto& [edge, excess] : of_edge) {
-        const ReplayGraph::Edge number = job_.graph.first_edge[rank] + edge;
-        const auto by_others = held.find(number);
-        const TimeNs left =
-            part.graph.edges[edge].weight - (by_others == held.end() ? 0 : by_others->second);
+        const TimeNs left = part.graph.edges[edge].weight - HeldOn(rank, edge);
         const TimeNs less = std::min(static_cast<TimeNs>(excess), left);
         if (less <= 0) continue;
-        candidate.what_if.expect.waits.push_back({number, less});
+        candidate.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + edge, less});
         if (!job_.Counts(job_.StepOfEdge(rank, edge))) continue;
         of_rank[job_.ranks[rank].rank] += static_cast<double>(less);
         time += static_cast<double>(less);
@@ -152,16 +177,7 @@ class CacheCauses : Finder {
     candidates_.push_back(std::move(candidate));
   }
 
-  // While a thread does not run, its caches do not hold it up.
-  std::unordered_map<ReplayGraph::Edge, TimeNs> HeldByScheduler() const {
-    std::unordered_map<ReplayGraph::Edge, TimeNs> held;
-    for (const Finding& candidate : candidates_) {
-      if (!IsOfScheduler(*candidate.type)) continue;
-      for (const Removal::Edge& wait : candidate.what_if.expect.waits) held[wait.edge] += wait.less;
-    }
-    return held;
-  }
-
+  std::unordered_map<ReplayGraph::Edge, TimeNs> held_;
   std::vector<std::vector<TimeNs>> excess_;  // by rank and call
   double missed_ = 0, expected_ = 0;
 };

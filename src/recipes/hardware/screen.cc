@@ -83,7 +83,7 @@ std::string Sentence(const Reached& reached, bool several) {
   const std::string label =
       several ? Say("{0} on {1}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
   const std::string value = ValueText(counter.id, counter.max);
-  if (counter.samples > 1 && counter.min == counter.max && counter.limit <= 0)
+  if (counter.id.kind == CounterKind::kLevel && counter.min == counter.max && counter.limit <= 0)
     return Say("{} is {} all the time", label, value);
   // What runs a little of that time is not what the counter tells of.
   const bool runs = counter.id.unit == kBandwidth && !counter.ran.empty() &&

@@ -135,6 +135,24 @@ TEST_F(HardwareOfRank, WhatStaysAndWhatIsOfTheHostIsNotExplainedByKernels) {
   EXPECT_TRUE(Of("NPU MEM device HBM").ran.empty());
 }
 
+TEST_F(HardwareOfRank, WhatTheHostDoesIsNotExplainedByKernels) {
+  Level("CPU Usage", "usage", {{0, 5}, {50, 90}, {100, 90}}, CounterKind::kLevel, "%");
+  rank_.KernelAt(50, 100, "Add");
+  EXPECT_FALSE(Of("CPU Usage").ran.empty());
+  rank_.trace.counters.of_host.back() = 1;
+  EXPECT_TRUE(Of("CPU Usage").ran.empty());
+}
+
+// Some captures have the mean of all processors beside them.
+TEST_F(HardwareOfRank, ProcessorsHaveAMean) {
+  Rate("CPU Usage", "usage", "0", 0, {{10, 20}}, "%");
+  Rate("CPU Usage", "usage", "1", 0, {{10, 60}}, "%");
+  Rate("CPU Usage", "usage", "Avg", 0, {{10, 99}}, "%");
+  const Counter counter = Of("CPU Usage");
+  EXPECT_EQ(counter.id.part, "all");
+  EXPECT_EQ(counter.mean, 40);
+}
+
 TEST_F(HardwareOfRank, TheLastValueOfALevelCountsAsItsMost) {
   Level("NPU MEM", "device HBM", {{0, 5}, {50, 7}, {100, 9}});
   const Counter counter = Of("NPU MEM device HBM");
@@ -171,6 +189,8 @@ TEST_F(HardwareOfRank, AClockIsACounter) {
   const Counter counter = Of("AI Core clock");
   EXPECT_EQ(counter.min, 800);
   EXPECT_EQ(counter.mean, (1800.0 * 30 + 800 * 10) / 40);
+  rank_.KernelAt(50, 160, "Add");  // until then the last value holds
+  EXPECT_EQ(Of("AI Core clock").mean, (1800.0 * 30 + 800 * 130) / 160);
 }
 
 TEST_F(HardwareOfRank, APartTravelsAsBytes) {
