@@ -137,6 +137,57 @@ def counters_of_text(capture):
     return found
 
 
+def kernels_of_database(file):
+    """{(type, shapes, types, outputs): ...} of kernels whose loads and stores are the greatest load for half of their time."""
+    sizes = {"FLOAT": 4, "FLOAT16": 2, "DT_BF16": 2, "INT32": 4, "INT64": 8, "BOOL": 1, "INT8": 1, "UINT8": 1, "DOUBLE": 8}
+
+    def elements(shapes):
+        shapes = "" if shapes == "N/A" else shapes
+        return [math.prod(map(int, shape.split(","))) if shape else 0 for shape in shapes.split(";")]
+    with contextlib.closing(sqlite3.connect(f"file:{file}?immutable=1", uri=True)) as database:
+        texts = dict(database.execute("SELECT id, value FROM STRING_IDS"))
+        loads = {}
+        for task, name, value in database.execute("SELECT globalTaskId, name, value FROM TASK_PMU_INFO"):
+            core, unit, *what = texts[name].split("_")
+            if what == ["ratio"]:
+                of_task = loads.setdefault(task, {})
+                of_task[unit] = max(of_task.get(unit, 0), round(1000 * value))
+        tasks = database.execute("SELECT globalTaskId, startNs, endNs, opType, inputShapes, inputDataTypes, outputShapes"
+                                 " FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId) ORDER BY startNs").fetchall()
+        hbm = {}
+        for time, rate, part, kind in database.execute("SELECT timestampNs, bandwidth, hbmId, type FROM HBM WHERE deviceId = 0"):
+            hbm.setdefault((part, kind), []).append((time, rate))
+    spans = added([intervals("rate", points) for points in hbm.values()])
+    found = {}
+    for task, start, end, *words in tasks:
+        key = tuple(texts[word].strip('"') for word in words)
+        kernels = found.setdefault(key, {"count": 0, "time": 0, "measured": 0, "memory": 0, "at": []})
+        kernels["count"] += 1
+        kernels["time"] += end - start
+        kernels["at"].append((start, end))
+        units = loads.get(task, {})
+        if max(units.values(), default=0) > 0:
+            kernels["measured"] += end - start
+            if max(units.get("mte2", 0), units.get("mte3", 0)) == max(units.values()):
+                kernels["memory"] += end - start
+    bound = {}
+    for key, kernels in found.items():
+        if not kernels["measured"] or 2 * kernels["memory"] < kernels["measured"]:
+            continue
+        _, shapes, types, outputs = key
+        types = types.split(";")
+        kernels["bytes"] = kernels["count"] * (sum(count * sizes[kind] for count, kind in zip(elements(shapes), types) if count)
+                                               + sum(elements(outputs)) * sizes.get(types[0], 0))
+        pieces = [(min(end, b) - max(start, a), rate, number) for start, end in kernels["at"]
+                  for number, (a, b, rate) in enumerate(spans) if min(end, b) > max(start, a)]
+        time = sum(length for length, *_ in pieces)
+        samples = sum(spans[number][1] - spans[number][0] for number in {number for *_, number in pieces})
+        kernels["counter"] = sum(length * rate for length, rate, _ in pieces) / time if time else None
+        kernels["of_samples"] = time / samples if time else None
+        bound[key] = kernels
+    return bound
+
+
 def intervals(kind, points):
     points = sorted(points, key=lambda point: point[0])
     if kind == "rate":
@@ -492,6 +543,43 @@ class SharedHardware(OfHardware):
                     rows = self.sheets(capture)[0]["HardwareCounters"]
                     checked, _ = self.assert_counters(rows, counters_of_text(capture))
                     self.assertGreater(checked, 10)
+
+    def test_kernels_that_memory_holds_up(self):
+        """Bytes from the shapes, loads from TASK_PMU_INFO, the counter from HBM: all of the database."""
+        file = SHARED / "npu/db/level1/rank0_ascend_pt" / OUTPUT / "ascend_pytorch_profiler_0.db"
+        if not file.exists():
+            self.skipTest(f"no captures in {SHARED}")
+        rows = self.sheets(file.parents[1])[0]["HardwareKernels"]
+        expected = kernels_of_database(file)
+        self.assertGreater(len(rows), 10)
+        # Beyond the 50 longest the sheet ends.
+        self.assertEqual(len(rows), min(50, len(expected)))
+        checked = 0
+        for row in rows:
+            same = [kernels for key, kernels in expected.items() if key[:2] == (row["op_type"], row["input_shapes"])
+                    and kernels["time"] == row["time_ns"]]
+            self.assertEqual(len(same), 1, row)
+            (kernels,) = same
+            self.assertEqual(row["kernels"], kernels["count"])
+            self.assertEqual(row["bound_by"], "loads")
+            if row["bytes"] is not None:
+                self.assertEqual(row["bytes"], kernels["bytes"], row)
+                self.assertAlmostEqual(row["gigabytes_per_second"], kernels["bytes"] / kernels["time"], places=6)
+                self.assertAlmostEqual(row["of_peak_percent"], kernels["bytes"] / kernels["time"] / 16, places=6)
+                checked += 1
+            if kernels["counter"] is not None:
+                self.assertAlmostEqual(row["counter_gigabytes_per_second"], kernels["counter"] / 1e9, places=6)
+                self.assertAlmostEqual(row["of_samples_percent"], 100 * kernels["of_samples"], places=6)
+        self.assertGreater(checked, 10)
+
+    def test_real_runs_have_no_finding_of_links_or_memory(self):
+        if not SHARED.is_dir():
+            self.skipTest(f"no captures in {SHARED}")
+        for job in ("db/level0", "db/level1", "db_mstx", "text/level0", "text/level1"):
+            result = self.run_tool("advisor", "-d", SHARED / "npu" / job, "--json", "-o", self.out)
+            self.assertEqual(result.code, 0, result.err)
+            found = {finding["id"] for finding in json.loads(result.out)["findings"]}
+            self.assertEqual(found & {"comm.full_link", "mem.outside"}, set(), job)
 
     def test_the_screens_are_short(self):
         if not SHARED.is_dir():
