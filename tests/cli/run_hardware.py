@@ -23,11 +23,12 @@ from pathlib import Path
 from cli import Cli
 import raw_counters
 from captures import build_database
-from counters import KB, MB, OUTPUT, add_to_database, add_to_text, samples
+from counters import KB, MB, OUTPUT, PORT_MBITS, add_to_database, add_to_text, samples
 from groups import parse_arguments, run_group
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 BEGIN, END = 1_700_000_000_100_000_000, 1_700_000_000_674_000_000  # the device work of the twins
+STEP = 2_000_000  # between samples of a link
 
 
 def counters_of_database(file, device=None):
@@ -135,6 +136,10 @@ def counters_of_text(capture):
                 add("NPU module memory", row["Component"], "reserved", "level", time_of(row["Timestamp(us)"]),
                     float(row["Total Reserved(MB)"]) * MB)
     return found
+
+
+def metrics_of(finding):
+    return {metric["name"]: metric["value"] for metric in finding["metrics"]}
 
 
 def kernels_of_database(file):
@@ -387,6 +392,62 @@ class Hardware(OfHardware):
         (row,) = [row for row in sheets["HardwareSpread"] if row["group"] == "HBM" and row["counter"] == "read and write"]
         self.assertEqual((row["ranks"], row["min_rank"], row["outliers"]), (4, 2, "2"))
         self.assertIn("rank 2", json.dumps(document["story"]))
+
+    def with_link(self, rate_of, table="HCCS"):
+        """A database whose link is sampled every 2 ms: rate_of(number, how much of the sample is exposed communication). Also
+        the exposed time of each sample."""
+        capture = self.database(f"of_{table}_{len(list(self.scratch.glob('built_*')))}", samples(BEGIN, END))
+        with contextlib.closing(sqlite3.connect(next(capture.rglob("*.db")))) as database:
+            busy = database.execute("SELECT startNs, endNs FROM COMMUNICATION_OP").fetchall()
+            computing = database.execute("SELECT startNs, endNs FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId)").fetchall()
+            database.execute(f"DELETE FROM {table}")
+            exposed = []
+            for number in range((END - BEGIN) // STEP):
+                begin = BEGIN + number * STEP
+                bounds = sorted({begin, begin + STEP, *(time for span in busy + computing for time in span
+                                                        if begin < time < begin + STEP)})
+                pieces = [(a, b) for a, b in zip(bounds, bounds[1:])
+                          if any(s <= a and b <= e for s, e in busy) and not any(s <= a and b <= e for s, e in computing)]
+                exposed.append(sum(b - a for a, b in pieces))
+                rate = rate_of(number, exposed[-1] / STEP)
+                row = ((0, begin + STEP, 0, rate) if table == "HCCS" else
+                       (0, begin + STEP, PORT_MBITS * MB, 0, rate, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+                database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+            database.commit()
+        return capture, exposed
+
+    def full_links(self, capture):
+        result = self.run_tool("advisor", "-d", capture, "--json", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        return {finding["key"]: finding for finding in json.loads(result.out)["findings"] if finding["id"] == "comm.full_link"}
+
+    def test_links_that_are_full(self):
+        capture, exposed = self.with_link(lambda number, share: 4e10 * (1 - number % 3 / 200) if share >= 0.9 else 1e9 * share)
+        # The interval of the first sample is not known.
+        full = [(number, time) for number, time in enumerate(exposed) if number > 0 and time >= 0.9 * STEP]
+        self.assertGreater(len(full), 30)
+        found = self.full_links(capture)
+        self.assertEqual([*found], ["comm.full_link/flat"])
+        metrics = metrics_of(found["comm.full_link/flat"])
+        self.assertEqual(metrics["full_time"], len(full) * STEP)
+        self.assertEqual(metrics["full_exposed"], sum(time for _, time in full))
+        rate = sum(4e10 * (1 - number % 3 / 200) for number, _ in full) / len(full)
+        self.assertAlmostEqual(metrics["full_rate"], rate / 1e9, places=6)
+        self.assertEqual(found["comm.full_link/flat"]["evidence"][0]["name"], "HCCS rx")
+        limit = PORT_MBITS * MB / 8
+        found = self.full_links(self.with_link(lambda _, share: limit * (0.95 if share >= 0.5 else 0.1), "ROCE")[0])
+        self.assertEqual([*found], ["comm.full_link"])
+        self.assertAlmostEqual(metrics_of(found["comm.full_link"])["full_limit"], limit / 1e9, places=6)
+
+    def test_links_that_are_not_full(self):
+        limit = PORT_MBITS * MB / 8
+        for why, table, rate_of in (
+                ("it varies", "HCCS", lambda number, share: share * (4e10 - number % 3 * 4e9)),
+                ("it moves as much when nothing waits", "HCCS", lambda number, share: 4e10),
+                ("it moved more once", "HCCS", lambda number, share: 6e10 if number == 1 else 4e10 * share),
+                ("it is far from its limit", "ROCE", lambda number, share: limit * 0.6 * share)):
+            with self.subTest(why):
+                self.assertEqual(self.full_links(self.with_link(rate_of, table)[0]), {})
 
     def test_hostile_values(self):
         file = next(self.db.rglob("*.db"))
