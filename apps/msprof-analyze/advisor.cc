@@ -38,8 +38,8 @@ namespace fs = std::filesystem;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
-// Documents for language models are no longer.
-constexpr const char* kCharsForAgents = "8000";
+// The question and the verdict stand beside the diagnosis in what --agent prints.
+constexpr std::size_t kCharsBeside = 700;
 
 struct AdvisorOptions {
   std::vector<std::string> words;
@@ -47,7 +47,7 @@ struct AdvisorOptions {
   std::string baseline_captures, output, baseline, fail_on;
   std::string top, evidence, max_chars, rules;
   std::string cann_version, torch_version, profiling_type;
-  bool json = false, agent = false, debug = false, print_rules = false;
+  bool json = false, debug = false, print_rules = false;
   RankOptions ranks;
   ShardOptions shards;
 };
@@ -120,7 +120,8 @@ std::string CapturesText(const AdvisorOptions& options, const Question& question
   return text;
 }
 
-RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& question) {
+RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& question,
+                            const Agent& agent) {
   RecipeArguments arguments;
   arguments.captures = CapturesText(options, question);
   const auto set = [&](const RecipeOption& option, const std::string& text) {
@@ -130,7 +131,11 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   set(kFinding, question.key);
   set(kTopFindings, options.top);
   set(kEvidence, options.evidence);
-  set(kMaxChars, options.max_chars.empty() && options.agent ? kCharsForAgents : options.max_chars);
+  const std::size_t most = agent.MostChars();
+  const bool for_agent = agent.IsWanted() && most > 0;
+  set(kMaxChars,
+      for_agent ? fmt::format("{}", std::max(kFewestChars, most - std::min(most, kCharsBeside)))
+                : options.max_chars);
   set(kRules, options.rules.empty() ? "" : ThresholdsFileText(options.rules));
   return arguments;
 }
@@ -165,8 +170,8 @@ std::optional<FindingChanges> ChangesSince(const RecipeArguments& arguments,
 // From the condensed ranks to the answer.
 int Answer(const AdvisorOptions& options, const Question& question,
            const RecipeArguments& arguments, const std::function<MappedRanks()>& map,
-           const Agent& agent) {
-  const bool for_programs = options.json || options.agent;
+           Agent& agent) {
+  const bool for_programs = options.json || agent.IsWanted();
   const bool tables = !for_programs && question.key.empty(), timeline = question.what == "timeline";
   std::optional<nlohmann::json> baseline;
   if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
@@ -179,7 +184,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
     });
   }
   const OutputSelection wanted{.sheets = tables,
-                               .screen = for_programs ? Detail::kNone : Detail::kAnswer};
+                               .screen = options.json ? Detail::kNone : Detail::kAnswer};
   std::optional<TimelinePlan> plan;
   MappedRanks mapped = map();
   if (timeline) plan = PlanTimeline(mapped.parts, arguments, question.key, mapped.absent);
@@ -198,10 +203,11 @@ int Answer(const AdvisorOptions& options, const Question& question,
   const bool fails = !options.fail_on.empty() && !outcome.partial &&
                      FailsOn(options.fail_on, WholeOf(outcome.report));
   const int code = outcome.partial ? kExitPartial : fails ? kExitFindings : 0;
-  if (options.agent) {
-    agent.PrintDocument(
-        document, "fix the findings in this order; advisor why KEY shows the evidence for one",
-        code);
+  if (agent.IsWanted()) {
+    agent.Show(outcome.report);
+    agent.Answer().question = "what slows the step down, on which ranks, and what mending it wins";
+    agent.Answer().next = fmt::format("msprof-analyze advisor why 1 -d {}", arguments.captures);
+    agent.Answer().members.emplace_back("diagnosis", document);
   } else if (options.json) {
     Print(document + "\n");
   } else {
@@ -236,14 +242,14 @@ std::optional<Sharing> SharingOf(const AdvisorOptions& options, const Question& 
   return SharingOf(options.shards, options.output, fs::current_path());
 }
 
-int RunAdvisor(AdvisorOptions options, const Agent& agent) {
+int RunAdvisor(AdvisorOptions options, Agent& agent) {
   if (options.print_rules) {
     Print(ThresholdsText(Thresholds()));
     FinishStdout();
     return 0;
   }
   const Question question = QuestionOf(options);
-  const RecipeArguments arguments = ArgumentsOf(options, question);
+  const RecipeArguments arguments = ArgumentsOf(options, question, agent);
   const Recipe recipe = DiagnosisRecipe();
   ClusterRequest request = options.ranks.Request(question.captures);
   request.arguments = arguments;
@@ -282,17 +288,16 @@ constexpr const char* kPythonTool = "Options of the Python tool without effect";
 
 }  // namespace
 
-int MergeAdvisor(PartSet set, const std::string& output, bool json, const Agent& agent) {
+int MergeAdvisor(PartSet set, const std::string& output, bool json, Agent& agent) {
   AdvisorOptions options;
   options.output = output;
   options.json = json;
-  options.agent = agent.IsWanted();
   const Question question{.what = set.arguments[kQuestion]};
   return Answer(
       options, question, set.arguments, [&] { return std::move(set.mapped); }, agent);
 }
 
-Command AddAdvisor(CLI::App& program, const Agent& agent) {
+Command AddAdvisor(CLI::App& program, Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "advisor", "Find what slows the step down and how much time a fix saves");
   const auto options = std::make_shared<AdvisorOptions>();
@@ -321,8 +326,6 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",
       kReading);
   add.Flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json",
-           kPrograms);
-  add.Flag("--agent", options->agent, "Print one bounded JSON object for a language model",
            kPrograms);
   add("--baseline", options->baseline,
       "An earlier diagnosis (--json) to compare with: shows which parts of the step changed, and"

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "advisor_baseline.h"
+#include "agent.h"
 #include "cluster_output.h"
 #include "mpa/diagnosis/timeline_plan.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/pipeline/parts.h"
-#include "printing.h"
 
 /// What `advisor` prints and writes.
 namespace mpa {
@@ -45,6 +45,6 @@ bool WriteTimeline(const std::filesystem::path& folder, const TimelinePlan& plan
                    ClusterRequest request);
 
 /// Makes the report of the parts of a job; see RunAdvisor(). Gives the exit code.
-int MergeAdvisor(PartSet set, const std::string& output, bool json, const Agent& agent);
+int MergeAdvisor(PartSet set, const std::string& output, bool json, Agent& agent);
 
 }  // namespace mpa

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "agent.h"
 #include "check_report.h"
 #include "command.h"
 #include "mpa/base/console.h"
@@ -23,7 +24,7 @@ namespace {
 
 struct CheckOptions {
   CaptureArgument captures;
-  bool try_all = false, json = false, agent = false;
+  bool try_all = false, json = false;
   OpenOptions open;
 };
 
@@ -39,7 +40,7 @@ HelpPage CheckPage() {
   return page;
 }
 
-int RunCheck(CheckOptions options, const Agent& agent) {
+int RunCheck(CheckOptions options, Agent& agent) {
   agent.RefuseJson(options.json);
   CheckReport report;
   report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH", options.open),
@@ -56,11 +57,8 @@ int RunCheck(CheckOptions options, const Agent& agent) {
   }
   report.survey.servers.clear();
   const int exit_code = report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
-  if (options.agent) {
-    agent.PrintFiles({}, CheckLines(report), {},
-                     "message.answer says what captures hold, which analyses can use them, and"
-                     " how to collect what is missing; check --json has all of it",
-                     exit_code);
+  if (agent.IsWanted()) {
+    TellAgent(report, agent.Answer());
   } else {
     Print(options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout)));
   }
@@ -69,6 +67,17 @@ int RunCheck(CheckOptions options, const Agent& agent) {
 }
 
 }  // namespace
+
+std::string_view Name(CaptureKind kind) {
+  return EnumName<CaptureKind::kNpuKineto>(
+      kind, {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace", "memory_snapshot",
+             "server_records", "npu_torch_trace"});
+}
+
+std::string_view Name(Ability ability) {
+  return EnumName<Ability::kCannotRun>(ability,
+                                       {"can_run", "runs_with_less", "may_run", "cannot_run"});
+}
 
 std::vector<std::string> CheckLines(const CheckReport& report) {
   const std::string text = FormatCheckText(report, false);
@@ -85,7 +94,7 @@ bool CheckReport::Usable() const {
   });
 }
 
-Command AddCheck(CLI::App& program, const Agent& agent) {
+Command AddCheck(CLI::App& program, Agent& agent) {
   CLI::App* app =
       program.add_subcommand("check", "Show what captures hold, and which analyses can use them");
   const auto options = std::make_shared<CheckOptions>();
@@ -98,9 +107,6 @@ Command AddCheck(CLI::App& program, const Agent& agent) {
       ->group(kMaxUsed);
   app->add_flag("--json", options->json, "Print one JSON document instead of the text")
       ->group(kMaxUsed);
-  OptionAdder(*app).Flag("--agent", options->agent,
-                         "Print one JSON object for a language model instead of the text",
-                         kMaxUsed);
   AddOpenOptions(*app, options->open);
   return {app, [options, &agent] { return RunCheck(*options, agent); }, CheckPage};
 }
@@ -121,17 +127,6 @@ Json OrNull(const std::optional<T>& value) {
 
 Json OrNull(Recorded recorded) {
   return recorded == Recorded::kUnknown ? Json() : Json(recorded == Recorded::kYes);
-}
-
-std::string_view Name(CaptureKind kind) {
-  return EnumName<CaptureKind::kNpuKineto>(
-      kind, {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace", "memory_snapshot",
-             "server_records", "npu_torch_trace"});
-}
-
-std::string_view Name(Ability ability) {
-  return EnumName<Ability::kCannotRun>(ability,
-                                       {"can_run", "runs_with_less", "may_run", "cannot_run"});
 }
 
 Json ToJson(const std::optional<ProfilerSchedule>& schedule) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/capture/survey.h"
 #include "mpa/pipeline/analyzer_checks.h"
+#include "mpa/writers/agent.h"
 
 namespace mpa {
 
@@ -25,6 +27,13 @@ std::string FormatCheckText(const CheckReport& report, bool color);
 
 /// The same, line by line.
 std::vector<std::string> CheckLines(const CheckReport& report);
+
+/// "npu_text", "can_run": in documents.
+std::string_view Name(CaptureKind kind);
+std::string_view Name(Ability ability);
+
+/// Which analyses can run on which ranks, then the captures.
+void TellAgent(const CheckReport& report, AgentAnswer& answer);
 
 /// One JSON document; keys are only ever added under the same schema_version.
 std::string FormatCheckJson(const CheckReport& report);

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 struct RecipeCommandOptions {
   std::string recipe, output;
   std::string parallel_mode;
-  bool print = false, agent = false;
+  bool print = false;
   CaptureArgument captures;
   ExportOptions exports;
   RankOptions ranks;
@@ -36,7 +36,7 @@ struct RecipeCommandOptions {
   GivenOptions arguments;
 };
 
-int RunRecipeCommand(RecipeCommandOptions options, const Agent& agent) {
+int RunRecipeCommand(RecipeCommandOptions options, Agent& agent) {
   std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
   CheckForms(options.exports, agent, runs.size());
   const std::string directory = options.captures.Path(
@@ -153,7 +153,7 @@ HelpPage::List RecipeList() {
   return list;
 }
 
-Command AddCluster(CLI::App& program, const Agent& agent) {
+Command AddCluster(CLI::App& program, Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "cluster", "Run a recipe over all ranks of a job; the word 'cluster' may be left out");
   const auto options = std::make_shared<RecipeCommandOptions>();
@@ -179,8 +179,6 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
          [options](const std::string& path) { options->arguments[std::string(kBenchmark)] = path; })
       ->group("");  // as in `compare`; each recipe that compares has a name of its own for it
   add.Flag("--print", options->print, "Print charts as bars, and more about a single rank", kMore);
-  add.Flag("--agent", options->agent,
-           "Print one JSON object that names what was written; the log goes to a file", kMore);
   add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",
       kMore);
   options->shards.AddTo(add);

@@ -23,6 +23,7 @@
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/pipeline/cluster.h"
+#include "mpa/writers/agent.h"
 
 namespace mpa {
 namespace {
@@ -50,6 +51,8 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
     int jobs = 0;
     int verbosity = 0;
     bool quiet = false;
+    bool agent = false;  // main() looks for both before options are read
+    std::size_t max_chars = 0;
     std::string language;  // main() has chosen it, before texts are made
   };
   const auto common = std::make_shared<Common>();
@@ -64,6 +67,17 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
       "Language of texts for people [default: that of LC_ALL, LC_MESSAGES or LANG]", "LANG",
       kCommon)
       ->check(OneOf({"en", "cn"}));
+  if (command.get_name() != "auto_completion" && command.get_name() != "man") {
+    add.Flag("--agent", common->agent,
+             "Print one JSON object for scripts and language models, of at most --max_chars",
+             kCommon);
+  }
+  if (command.get_option_no_throw("--max_chars") == nullptr) {
+    add("--max_chars", common->max_chars,
+        "Longest document of --agent, in bytes; rows that have no room are counted [default: 2000]",
+        "K", kCommon)
+        ->check(CLI::Range(kFewestChars, std::size_t{1} << 30));
+  }
   add("--jobs", common->jobs, "Number of threads [default: one per CPU]", "N", kCommon)
       ->check(CLI::Range(1, 1024));
   return [common] {

@@ -49,13 +49,18 @@ class OptionAdder {
 class Agent;
 
 /// Each adds its subcommand to the program. `agent` has to outlive the command.
-Command AddCluster(CLI::App& program, const Agent& agent);
-Command AddCompare(CLI::App& program, const Agent& agent);
-Command AddCheck(CLI::App& program, const Agent& agent);
-Command AddParse(CLI::App& program);
-Command AddAdvisor(CLI::App& program, const Agent& agent);
-Command AddMerge(CLI::App& program, const Agent& agent);
-Command AddExport(CLI::App& program);
+Command AddCluster(CLI::App& program, Agent& agent);
+Command AddCompare(CLI::App& program, Agent& agent);
+Command AddCheck(CLI::App& program, Agent& agent);
+Command AddParse(CLI::App& program, Agent& agent);
+Command AddAdvisor(CLI::App& program, Agent& agent);
+Command AddMerge(CLI::App& program, Agent& agent);
+Command AddExport(CLI::App& program, Agent& agent);
+Command AddQuery(CLI::App& program, Agent& agent);
+Command AddSchema(CLI::App& program);
+Command AddMcp(CLI::App& program);
+Command AddSkill(CLI::App& program);
+Command AddHistory(CLI::App& program, Agent& agent);
 Command AddAutoCompletion(CLI::App& program);
 /// `part` gives a command of the program by its name, and the program by no name.
 Command AddManual(CLI::App& program, std::function<ManualPart(const std::string& name)> part);

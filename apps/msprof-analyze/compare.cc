@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agent.h"
 #include "choices.h"
 #include "cluster_output.h"
 #include "command.h"
@@ -19,6 +20,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/language.h"
 #include "mpa/base/log.h"
+#include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/pair_ranks.h"
 #include "printing.h"
@@ -42,7 +44,7 @@ struct CompareCommandOptions {
   bool disable_details = false, disable_module = false;
   bool use_input_shape = false, use_kernel_type = false, compat = false;
   bool print_compare_config = false;
-  bool debug = false, all_ranks = false, agent = false;
+  bool debug = false, all_ranks = false;
   OpenOptions open;
   ExportOptions exports;
   GateOptions gate;
@@ -123,7 +125,7 @@ void WarnOfIdleOptions(const CompareCommandOptions& options,
 }
 
 // Compares two captures. Gives the exit code.
-int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
+int RunSheets(const CompareCommandOptions& options, Agent& agent) {
   for (const auto& [name, paths] : {std::pair{"-d", &options.comparison}, {"-bp", &options.base}}) {
     if (paths->size() == 1) continue;
     Fail(ErrorKind::kUsage, "{} is given {} times; give it once, or make it a gate with --fail_on",
@@ -146,7 +148,8 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
   request.options = SheetOptions(options);
   request.comparisons = Chosen(options);
   WarnOfIdleOptions(options, request.comparisons);
-  const std::vector<ExportType> types = options.exports.Types(ReportKind::kComparison, kSheetsType);
+  const std::vector<ExportType> types = options.exports.Types(
+      ReportKind::kComparison, agent.IsWanted() ? "" : kSheetsType);  // programs ask for files
   if (options.all_ranks && options.exports.json()) {
     Fail(ErrorKind::kUsage, "--json prints the document of one rank; give --export_type json");
   }
@@ -162,12 +165,16 @@ int RunSheets(const CompareCommandOptions& options, const Agent& agent) {
     unwritable =
         PrepareOrTell(options.output != kHere, [&] { io::PrepareOutputDirectory(output); });
   }
+  const std::string& comparison = options.comparison[0];
+  agent.Answer().question = "what differs between two captures, and what it costs";
+  agent.Answer().next = fmt::format("msprof-analyze advisor all -d {} -bp {}",
+                                    ShellWord(comparison), ShellWord(options.base[0]));
   const SheetsDelivery delivery{.exports = options.exports,
                                 .agent = agent,
                                 .types = unwritable ? std::vector<ExportType>() : types,
                                 .output = output,
                                 .base = ExpandHome(options.base[0]),
-                                .comparison = ExpandHome(options.comparison[0]),
+                                .comparison = ExpandHome(comparison),
                                 .compat = options.compat,
                                 .open = options.open,
                                 .asked = !options.enabled.empty()};
@@ -233,7 +240,7 @@ void RefuseSheetOptions(const CompareCommandOptions& options) {
   }
 }
 
-int RunCompare(const CompareCommandOptions& given, const Agent& agent) {
+int RunCompare(const CompareCommandOptions& given, Agent& agent) {
   CompareCommandOptions options = given;
   if (options.debug) SetLogLevel(LogLevel::kDebug);
   if (options.print_compare_config) {
@@ -265,7 +272,7 @@ int RunCompare(const CompareCommandOptions& given, const Agent& agent) {
 
 }  // namespace
 
-Command AddCompare(CLI::App& program, const Agent& agent) {
+Command AddCompare(CLI::App& program, Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "compare", "Show what differs between two captures, or gate a CI job on it");
   const auto options = std::make_shared<CompareCommandOptions>();
@@ -282,8 +289,6 @@ Command AddCompare(CLI::App& program, const Agent& agent) {
   add("-o,--output_path", options->output, "Directory for the files [default: .]", "DIR", kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kComparison, ReportKind::kGate}, kSheetsType);
   for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
-  add.Flag("--agent", options->agent,
-           "Print one JSON object with the lines of the screen; the log goes to a file", kMaxUsed);
 
   constexpr const char* kWhat = "What to compare [default: everything]";
   for (const Comparison& comparison : AllComparisons()) {

@@ -53,8 +53,7 @@ class Parser {
  private:
   template <typename... Args>
   [[noreturn]] void Complain(int line, fmt::format_string<Args...> format, Args&&... args) const {
-    Fail(ErrorKind::kUsage, "{}:{}: {}", name_, line,
-         Say(format, std::forward<Args>(args)...));
+    Fail(ErrorKind::kUsage, "{}:{}: {}", name_, line, Say(format, std::forward<Args>(args)...));
   }
 
   void ReadLine(std::string_view line) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "agent.h"
 #include "command.h"
 #include "job_diagnoses.h"
 #include "mpa/base/error.h"
@@ -24,11 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStemOfSheets = "performance_comparison_result";
-
-// What programs read next.
-constexpr const char* kSuggestion =
-    "message.answer says what differs; the sheets are in message.files, and compare --json prints"
-    " them";
 
 bool AllNotesAreWanted(const SheetsDelivery& delivery) {
   return delivery.asked || LogEnabled(LogLevel::kInfo);
@@ -137,8 +133,7 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
     text += (text.empty() && report.story.empty() ? "" : "\n") + FormatTable(list);
     text.pop_back();  // the empty line behind a table
   }
-  std::vector<std::string> answer;
-  if (for_agent) answer = ScreenOf(report);
+  if (for_agent) delivery.agent.Show(report);
   // Documents have them with the other tables.
   const auto add_lists = [&] {
     report.screens.insert(report.screens.end(), lists.begin(), lists.end());
@@ -150,15 +145,9 @@ int CompareOneRank(CompareRequest request, CapturePairs ranks, const SheetsDeliv
   const std::vector<fs::path> paths =
       WriteFiles(report, fmt::format("{}_{}", kStemOfSheets, UtcTimeStamp()), delivery);
   for (const fs::path& path : paths) LogNotice("the details are in {}", path.string());
-  const int exit_code = outcome.partial || ranks.partial ? kExitPartial : 0;
-  if (for_agent) {
-    if (!text.empty()) text.pop_back();
-    for (const std::string_view line : Split(text, '\n')) answer.emplace_back(line);
-    delivery.agent.PrintFiles(paths, answer, NotesToLog(report, delivery, true), kSuggestion,
-                              exit_code);
-  }
+  delivery.agent.Wrote(paths);
   FinishStdout();
-  return exit_code;
+  return outcome.partial || ranks.partial ? kExitPartial : 0;
 }
 
 int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDelivery& delivery) {
@@ -215,13 +204,12 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
                                        request.options.screen_width));
   screen.lines = ScreenLinesOf(UnpairedLines(ranks.unpaired));
   for (const std::string& line : causes) screen.lines.emplace_back(line);
-  if (!story.empty())
-    screen.lines.push_back(Say("rank {} changed most:", RankName(most.rank)));
+  if (!story.empty()) screen.lines.push_back(Say("rank {} changed most:", RankName(most.rank)));
   screen.story = std::move(story);
   screen.settings = std::move(settings);
-  const int exit_code = partial ? kExitPartial : 0;
+  delivery.agent.Wrote(files);
   if (delivery.agent.IsWanted()) {
-    delivery.agent.PrintFiles(files, ScreenOf(screen), FoldNotes(notes), kSuggestion, exit_code);
+    delivery.agent.Show(screen);
   } else {
     delivery.exports.Show(screen);
   }
@@ -229,7 +217,7 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   if (!delivery.types.empty()) {
     LogNotice("the details of each rank are in {}", delivery.output.string());
   }
-  return exit_code;
+  return partial ? kExitPartial : 0;
 }
 
 }  // namespace mpa

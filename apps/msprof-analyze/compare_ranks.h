@@ -17,7 +17,7 @@ class Agent;
 /// Where the sheets go.
 struct SheetsDelivery {
   const ExportOptions& exports;
-  const Agent& agent;
+  Agent& agent;
   std::vector<ExportType> types;
   std::filesystem::path output;
   std::string base, comparison;  ///< paths as they were given

@@ -289,7 +289,8 @@ int TellLine(const std::string& name) {
   for (const Shell& shell : kShells) {
     if (ToLower(name) != shell.name) continue;
     const std::string request = fmt::format("{}={}_source", kRequest, shell.name);
-    Print(Say("To complete command lines with Tab, add this line to {}:\n\n{}\n", shell.file, fmt::format(fmt::runtime(shell.line), request)));
+    Print(Say("To complete command lines with Tab, add this line to {}:\n\n{}\n", shell.file,
+              fmt::format(fmt::runtime(shell.line), request)));
   }
   FinishStdout();
   return 0;

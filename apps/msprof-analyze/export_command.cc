@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent.h"
 #include "choices.h"
 #include "cluster_output.h"
 #include "command.h"
@@ -103,7 +104,7 @@ std::optional<Interval> WindowOf(const Part& part, const TimelinePlan& plan) {
                   part.to ? plan.first_step + *part.to : std::numeric_limits<TimeNs>::max()};
 }
 
-int RunExport(TimelineOptions options) {
+int RunExport(TimelineOptions options, Agent& agent) {
   const std::string captures = CapturesOf(options);
   const Part part = PartOf(options);
   const fs::path path = OutputOf(options.output);
@@ -127,7 +128,10 @@ int RunExport(TimelineOptions options) {
   AppendNew(exported.notes, mapped.notes);
   AppendNew(plan.notes, mapped.notes);
   LogNotes(mapped.notes);
-  PrintLines(exported.lines);
+  agent.Answer().question = "what ranks did, as one trace for trace viewers";
+  agent.Answer().answer = exported.lines;
+  agent.Wrote({path});
+  if (!agent.IsWanted()) PrintLines(exported.lines);
   FinishStdout();
   LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", path.string());
   return mapped.partial || exported.partial ? kExitPartial : 0;
@@ -157,7 +161,7 @@ HelpPage ExportPage() {
 
 }  // namespace
 
-Command AddExport(CLI::App& program) {
+Command AddExport(CLI::App& program, Agent& agent) {
   CLI::App* app =
       program.add_subcommand("export", "Write a trace of ranks on one clock, for trace viewers");
   const auto options = std::make_shared<TimelineOptions>();
@@ -194,7 +198,7 @@ Command AddExport(CLI::App& program) {
       "Number of slices to keep, the longest ones [default: 1000000]", "N", kWhatToShow);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
-  return {app, [options] { return RunExport(*options); }, ExportPage};
+  return {app, [options, &agent] { return RunExport(*options, agent); }, ExportPage};
 }
 
 }  // namespace mpa

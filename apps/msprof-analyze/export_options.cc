@@ -43,7 +43,7 @@ const ExportType* FindType(std::string_view name) {
 }
 
 std::string_view NameOf(ReportKind kind) {
-  return EnumName<ReportKind::kRecipe>(kind, {"comparison", "gate", "recipe"});
+  return EnumName<ReportKind::kHistory>(kind, {"comparison", "gate", "recipe", "history"});
 }
 
 // A verdict among the lines of other programs is short; the rest with --verbose.

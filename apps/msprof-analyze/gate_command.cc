@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `msprof-analyze compare` as a gate.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 
+#include "agent.h"
 #include "cluster_output.h"
 #include "command.h"
 #include "gate_options.h"
@@ -14,9 +16,11 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/diagnosis/recipe.h"
+#include "mpa/gate/history.h"
 #include "mpa/gate/judge.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/gate.h"
+#include "mpa/pipeline/history.h"
 #include "mpa/writers/writers.h"
 #include "printing.h"
 
@@ -60,6 +64,7 @@ std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptio
   request.open = inputs.open;
   request.memory_bytes = options.MemoryBytes();
   request.count_repeated = options.LearnsNoise();
+  request.history_runs = options.history_runs();
   const JobCauseFinder search{DiagnosisRecipe(), CausesOf};
   if (!options.LearnsNoise()) request.search = &search;
   std::vector<RunInput> all;
@@ -88,13 +93,11 @@ void WriteBaseline(const gate::Baseline& baseline, const std::string& file) {
   LogNotice("the baseline is in {}", file);
 }
 
-constexpr const char* kNotWritten = "nothing was written, because its data would be partial";
-
 gate::Baseline AsBaseline(const SideOfGate& side) {
   return {UtcTimeStamp(), MPA_VERSION, side.runs, std::nullopt};
 }
 
-int LearnNoise(const SideOfGate& side, const std::string& file, const Agent& agent) {
+int LearnNoise(const SideOfGate& side, const std::string& file, Agent& agent) {
   constexpr std::size_t kMinRuns = 3;
   if (side.runs.size() < kMinRuns) {
     if (side.runs.size() == 1) {
@@ -104,23 +107,19 @@ int LearnNoise(const SideOfGate& side, const std::string& file, const Agent& age
     Fail(ErrorKind::kUsage, "--learn_noise: {} runs are too few; give {} of one program or more",
          side.runs.size(), kMinRuns);
   }
-  if (!IsWhole(side, file)) {
-    if (agent.IsWanted())
-      agent.PrintFiles({}, {}, FoldNotes(side.notes), kNotWritten, kExitPartial);
-    FinishStdout();
-    return kExitPartial;
-  }
+  if (!IsWhole(side, file)) return kExitPartial;
   const gate::NoiseFloors noise = gate::LearnNoise(side.runs);
   WriteDocument(gate::NoiseToJson(noise, MPA_VERSION, side.runs.size()), ExpandHome(file));
   std::vector<std::string> lines;
+  AgentTable table{.name = "noise", .columns = {"metric", "share"}, .of = noise.size()};
   for (const auto& [metric, part] : noise) {
     lines.push_back(fmt::format("{:>8.2f} % {}", 100 * part, metric));
+    table.rows.push_back({metric, part});
   }
-  if (agent.IsWanted()) {
-    agent.PrintFiles({ExpandHome(file)}, lines, {}, "message.files has the noise of metrics", 0);
-  } else {
-    PrintLines(lines);
-  }
+  agent.Answer().question = "how much the metrics of runs of one program differ";
+  agent.Answer().tables = {std::move(table)};
+  agent.Wrote({ExpandHome(file)});
+  if (!agent.IsWanted()) PrintLines(lines);
   FinishStdout();
   LogNotice("the noise of {} runs is in {}", side.runs.size(), file);
   return 0;
@@ -134,7 +133,7 @@ fs::path SummaryFile() { return Variable(kSummaryFile); }
 constexpr const char* kStem = "gate";
 
 void Deliver(const Report& report, const std::vector<ExportType>& types,
-             const ExportOptions& exports, const fs::path& output, const Agent& agent) {
+             const ExportOptions& exports, const fs::path& output, Agent& agent) {
   if (!agent.IsWanted()) exports.Show(report);
   if (exports.json()) LogNotice("{}", report.gate->short_headline);
   std::vector<std::string> notes;
@@ -151,17 +150,15 @@ void Deliver(const Report& report, const std::vector<ExportType>& types,
     }
   }
   LogNotes(notes);
-  if (agent.IsWanted()) {
-    agent.PrintFiles(files, ScreenOf(report), FoldNotes(report.notes),
-                     "message.answer begins with the verdict; compare --json prints all metrics",
-                     report.gate->exit_code);
-  }
+  if (agent.IsWanted()) agent.Show(report);
+  agent.Wrote(files);
   FinishStdout();
 }
 
 void CheckUpdate(const GateInputs& inputs, const GateOptions& options) {
   if (!options.update_baseline()) return;
-  if (inputs.base.size() != 1 || !IsBaselineFile(ExpandHome(inputs.base.front()))) {
+  const std::string file = inputs.base.size() == 1 ? ExpandHome(inputs.base.front()) : "";
+  if (!IsBaselineFile(file) || IsHistoryFile(file)) {
     Fail(ErrorKind::kUsage,
          "--update_baseline: -bp has to be one baseline file; --save_baseline makes one");
   }
@@ -194,11 +191,15 @@ void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
       InContext(kSummaryFile, [&] { CheckGateSummary(summary); });
     }
   }
-  const std::pair<const char*, std::string> files[] = {
+  std::vector<std::pair<const char*, std::string>> files = {
       {"--save_baseline", options.save_baseline()},
       {"--learn_noise", options.learn_noise()},
       {"--update_baseline", options.update_baseline() ? inputs.base.front() : ""},
   };
+  const fs::path history = ExpandHome(options.history());
+  const bool is_new = !options.history().empty() && !fs::exists(history);
+  if (!is_new) InContext("--history", [&] { CheckHistory(history); });
+  files.emplace_back("--history", is_new ? options.history() : "");
   for (const auto& [option, file] : files) {
     if (file.empty()) continue;
     directories.Add(fs::absolute(ExpandHome(file)).parent_path());
@@ -211,22 +212,57 @@ void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
 void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& comparison,
             const GateReport& report) {
   const std::string& file = inputs.base.front();
+  gate::Baseline old = *base.baseline;
+  old.runs = base.runs;
   if (const std::string reason = gate::WhyBaselineStays(report); !reason.empty()) {
-    LogNotice("{} stays as it is: {}", file, reason);
+    if (!gate::FillsBaseline(report, base.runs, comparison.runs)) {
+      LogNotice("{} stays as it is: {}", file, reason);
+      return;
+    }
+    std::ranges::copy(comparison.runs, std::back_inserter(old.runs));
+    WriteBaseline(old, file);
+    LogNotice("the runs were added to it, because they are equal to its own; it has {} now",
+              old.runs.size());
     return;
   }
   if (!IsWhole(comparison, file)) return;
-  gate::Baseline old = *base.baseline;
-  old.runs = base.runs;
   gate::Baseline next = AsBaseline(comparison);
   next.anchor = gate::AnchorOf(old);
   WriteBaseline(next, file);
 }
 
+// A first gate has no runs to be judged by.
+void LeaveOutNewHistory(const GateOptions& options, GateInputs& inputs) {
+  const fs::path history = ExpandHome(options.history());
+  if (options.history().empty() || fs::exists(history)) return;
+  const auto is_history = [&](const std::string& path) { return ExpandHome(path) == history; };
+  if (std::erase_if(inputs.base, is_history) > 0)
+    LogNotice("{} is new: nothing is judged yet", history.string());
+}
+
+// Returns the files that were written.
+std::vector<fs::path> AddToHistory(const GateOptions& options, const gate::GateSettings& settings,
+                                   const SideOfGate& side, const GateReport* report) {
+  const std::string& file = options.history();
+  if (file.empty() || !IsWhole(side, file)) return {};
+  gate::HistoryRun run = gate::AsHistoryRun(settings, side.runs, report);
+  using std::chrono::nanoseconds;
+  run.time =
+      std::chrono::duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
+  run.label = options.Label();
+  run.tool_version = MPA_VERSION;
+  InContext("--history", [&] { mpa::AddToHistory(run, AsBaseline(side), ExpandHome(file)); });
+  LogNotice("the run was added to {}", file);
+  return {ExpandHome(file)};
+}
+
 }  // namespace
 
-int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports,
-            const Agent& agent) {
+int RunGate(const GateInputs& given, const GateOptions& options, const ExportOptions& exports,
+            Agent& agent) {
+  GateInputs inputs = given;
+  LeaveOutNewHistory(options, inputs);
   gate::GateSettings settings = options.Settings();
   const gate::GatePolicy policy = options.Policy();
   const std::vector<ExportType> types = exports.Types(ReportKind::kGate, "");
@@ -242,15 +278,9 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   const bool saved = saves && IsWhole(comparison, options.save_baseline());
   if (saved) WriteBaseline(AsBaseline(comparison), options.save_baseline());
   if (base.runs.empty()) {
-    const int exit_code = comparison.partial ? kExitPartial : 0;
-    if (agent.IsWanted()) {
-      std::vector<fs::path> files;
-      if (saved) files.emplace_back(ExpandHome(options.save_baseline()));
-      agent.PrintFiles(files, {}, FoldNotes(comparison.notes),
-                       saved ? "message.files has the baseline" : kNotWritten, exit_code);
-      FinishStdout();
-    }
-    return exit_code;
+    agent.Wrote(AddToHistory(options, settings, comparison, nullptr));
+    if (saved) agent.Wrote({ExpandHome(options.save_baseline())});
+    return comparison.partial ? kExitPartial : 0;
   }
 
   const auto anchor = base.baseline ? base.baseline->anchor : std::nullopt;
@@ -263,6 +293,7 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   report.notes = base.notes;
   report.notes.insert(report.notes.end(), comparison.notes.begin(), comparison.notes.end());
   Deliver(gate::ReportOf(report), types, exports, output, agent);
+  (void)AddToHistory(options, settings, comparison, &report);
   if (options.update_baseline()) Update(inputs, base, comparison, report);
   const bool not_decided =
       report.verdict == GateVerdict::kInconclusive || report.verdict == GateVerdict::kUndecided;

@@ -104,8 +104,20 @@ void GateOptions::AddTo(CLI::App& command) {
       " nothing is judged",
       "FILE", kFiles);
   add.Flag("--update_baseline", update_baseline_,
-           "Replace the -bp file with the -d runs if they are better by more than chance explains",
+           "Replace the -bp file with the -d runs if they are better by more than chance explains;"
+           " until it has ten runs, add those that are equal to it",
            kFiles);
+  add("--history", history_,
+      "Add the -d runs and the verdict to this file, which is made if it is not there; see"
+      " 'msprof-analyze history'. As -bp FILE its newest runs that passed are the base",
+      "FILE", kFiles);
+  add("--history_runs", history_runs_,
+      "With a history as -bp, judge by the median of its newest N runs that passed [default: 10]",
+      "N", kFiles)
+      ->check(CLI::Range(1, 50));
+  add("--label", label_,
+      "Name of the run in the history [default: the commit or build that the CI job names]", "TEXT",
+      kFiles);
   add("--noise", noise_,
       "How much runs of one program differ: a FILE made with --learn_noise, or auto for usual"
       " values and the spread of the runs [default: auto]",
@@ -119,8 +131,9 @@ bool GateOptions::Given() const {
   const bool texts = !(gate_file_.empty() && noise_.empty() && save_baseline_.empty() &&
                        learn_noise_.empty() && rank_stat_.empty() && min_abs_.empty() &&
                        min_share_.empty() && on_inconclusive_.empty() && memory_limit_.empty());
-  return texts || !fail_on_.empty() || !allow_mismatch_.empty() || warmup_ || min_steps_ ||
-         fail_on_new_op_ || strict_ || warn_only_ || update_baseline_;
+  return texts || !history_.empty() || !label_.empty() || history_runs_ || !fail_on_.empty() ||
+         !allow_mismatch_.empty() || warmup_ || min_steps_ || fail_on_new_op_ || strict_ ||
+         warn_only_ || update_baseline_;
 }
 
 bool GateOptions::Asked(const ExportOptions& exports, const std::vector<std::string>& base) const {
@@ -201,6 +214,16 @@ gate::SummaryRequest GateOptions::Summary(const gate::GateSettings& settings) co
   request.warmup = settings.warmup.value_or(0);
   request.modules = !save_baseline_.empty() || update_baseline_;
   return request;
+}
+
+std::string GateOptions::Label() const {
+  if (!label_.empty()) return label_;
+  for (const char* name :
+       {"GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT", "BUILD_SOURCEVERSION", "BUILDKITE_COMMIT",
+        "CIRCLE_SHA1", "BITBUCKET_COMMIT", "TRAVIS_COMMIT", "BUILD_NUMBER"}) {
+    if (std::string value = Variable(name); !value.empty()) return value;
+  }
+  return "";
 }
 
 std::int64_t GateOptions::MemoryBytes() const {

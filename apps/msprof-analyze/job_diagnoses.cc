@@ -83,9 +83,8 @@ std::vector<std::string> JobDiagnoses::Lines(std::size_t width) {
     const JobCauses base = CausesOf(sides_[0].parts, {});
     const JobCauses comparison = CausesOf(sides_[1].parts, {});
     if (base.step == 0 || comparison.step == 0) return {};
-    return CauseLines(
-        CauseChange(Say("job of {} ranks", sides_[1].ranks.size()), base, comparison),
-        width);
+    return CauseLines(CauseChange(Say("job of {} ranks", sides_[1].ranks.size()), base, comparison),
+                      width);
   } catch (const Error& error) {
     if (!IsBadInput(error)) throw;
     LogNotice("causes over all ranks are not searched: {}", error.what());

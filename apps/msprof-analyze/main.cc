@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "agent.h"
 #include "command.h"
 #include "completion.h"
 #include "help.h"
@@ -44,6 +45,8 @@ HelpPage ProgramPage(const CLI::App& program) {
                    "-m module_statistic -d ./result",
                    "parse ./result"};
   page.notes = {
+      "For scripts and language models: --agent, with every command that reads captures, prints one"
+      " bounded JSON object.",
       "See 'msprof-analyze COMMAND --help' and 'msprof-analyze -m RECIPE --help' for the options."};
   page.documents = {"output.md", "differences.md"};
   return page;
@@ -178,7 +181,7 @@ std::string InOurWords(const std::string& message) {
   Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", InOurWords(message), name);
 }
 
-int RunProgram(int count, const char* const* arguments, const Agent& agent) {
+int RunProgram(int count, const char* const* arguments, Agent& agent) {
   CLI::App program("Finds out why a model is slow on Ascend NPUs, from captures of the profiler.",
                    "msprof-analyze");
   program.set_help_flag("-h,--help", "Show this page");
@@ -186,9 +189,12 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
                            "Show the version and how the program was built");
   program.require_subcommand(0, 1);
   std::vector<Command> commands = {AddCompare(program, agent), AddCluster(program, agent),
-                                   AddCheck(program, agent),   AddParse(program),
+                                   AddCheck(program, agent),   AddParse(program, agent),
                                    AddAdvisor(program, agent), AddMerge(program, agent),
-                                   AddExport(program),         AddAutoCompletion(program)};
+                                   AddExport(program, agent),  AddQuery(program, agent),
+                                   AddSchema(program),         AddMcp(program),
+                                   AddSkill(program),          AddHistory(program, agent),
+                                   AddAutoCompletion(program)};
   commands.push_back(AddManual(program, [&](const std::string& name) {
     const auto found = std::ranges::find_if(
         commands, [&](const Command& command) { return command.app->get_name() == name; });
@@ -238,18 +244,17 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
     // Without --memory_limit: better to end with a message than to be killed, or have others
     // killed, when the machine has no more.
     LimitMemory(MemoryOfProcess() / 10 * 9);
-    return commands[i].run();
+    const int exit_code = commands[i].run();
+    if (agent.IsWanted()) agent.Finish(exit_code);
+    return exit_code;
   }
   return 0;
 }
 
-int ReportFailure(ErrorKind kind, const char* text, const Agent& agent) {
+int ReportFailure(ErrorKind kind, const char* text, Agent& agent) {
   WriteLog(LogLevel::kError, text);
   const int exit_code = ExitCode(kind);
-  if (agent.IsWanted()) {
-    agent.PrintFailure(text, exit_code);
-    (void)std::fflush(stdout);
-  }
+  if (agent.IsWanted()) agent.FinishWithError(text, exit_code);
   return exit_code;
 }
 
@@ -259,7 +264,7 @@ int ReportFailure(ErrorKind kind, const char* text, const Agent& agent) {
 int main(int argc, char** argv) {
   mpa::PrepareForEnds();
   mpa::KeepFreedMemory();
-  const mpa::Agent agent(argc, argv);
+  mpa::Agent agent(argc, argv);
   try {
     mpa::ChooseLanguage(argc, argv);
     return mpa::RunProgram(argc, argv, agent);

@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 struct MergeOptions {
   std::vector<std::string> directories;
   std::string recipe, output;
-  bool partial = false, print = false, agent = false;
+  bool partial = false, print = false;
   ExportOptions exports;
   RankOptions ranks;
 };
@@ -71,7 +71,7 @@ std::vector<fs::path> DirectoriesOf(const MergeOptions& options) {
 
 // What nodes do before one of them merges.
 int PackForMerge(const MergeOptions& options, const std::vector<PartSelection>& wanted,
-                 const Agent& agent) {
+                 Agent& agent) {
   if (options.output.empty())
     Fail(ErrorKind::kUsage, "--partial needs -o, the directory for the packed parts");
   if (options.exports.json())
@@ -87,15 +87,12 @@ int PackForMerge(const MergeOptions& options, const std::vector<PartSelection>& 
   else
     LogNotice("{} parts are in {}", packed.parts, packed.file.string());
   const int exit_code = packed.notes.empty() ? 0 : kExitPartial;
-  if (agent.IsWanted()) {
-    const std::string next = fmt::format("msprof-analyze merge {}", output.string());
-    agent.PrintFiles({packed.file}, {}, packed.notes, "after all nodes: " + next, exit_code);
-    FinishStdout();
-  }
+  agent.Answer().next = fmt::format("msprof-analyze merge {}", ShellWord(output.string()));
+  agent.Wrote({packed.file});
   return exit_code;
 }
 
-int MergeRecipes(const MergeOptions& options, std::vector<PartSet> sets, const Agent& agent) {
+int MergeRecipes(const MergeOptions& options, std::vector<PartSet> sets, Agent& agent) {
   std::vector<RecipeRun> runs;
   std::vector<MappedRanks> mapped;
   const bool is_given = !options.output.empty();
@@ -117,7 +114,7 @@ int MergeRecipes(const MergeOptions& options, std::vector<PartSet> sets, const A
   return RunRecipes(runs, delivery, request, [&](EarlyDocuments&) { return std::move(mapped); });
 }
 
-int RunMerge(const MergeOptions& options, const Agent& agent) {
+int RunMerge(const MergeOptions& options, Agent& agent) {
   if (options.directories.empty())
     Fail(ErrorKind::kUsage, "merge needs directories with parts; give msprof-analyze merge DIR");
   const Recipe advisor = DiagnosisRecipe();
@@ -130,7 +127,7 @@ int RunMerge(const MergeOptions& options, const Agent& agent) {
   const auto of_advisor =
       std::ranges::find_if(sets, [&](const PartSet& set) { return set.recipe == &advisor; });
   const bool with_advisor = of_advisor != sets.end();
-  if (with_advisor && sets.size() > 1 && (options.exports.json() || options.agent)) {
+  if (with_advisor && sets.size() > 1 && (options.exports.json() || agent.IsWanted())) {
     Fail(ErrorKind::kUsage, "there are parts of recipes and of advisor; choose with -m");
   }
   int code = 0;
@@ -159,7 +156,7 @@ HelpPage MergePage() {
 
 }  // namespace
 
-Command AddMerge(CLI::App& program, const Agent& agent) {
+Command AddMerge(CLI::App& program, Agent& agent) {
   CLI::App* app =
       program.add_subcommand("merge", "Make one report of the parts of several machines");
   const auto options = std::make_shared<MergeOptions>();
@@ -175,9 +172,8 @@ Command AddMerge(CLI::App& program, const Agent& agent) {
            kMaxUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
   for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMaxUsed);
-  add.Flag("--print", options->print, "Print charts as bars, and more about a single rank", kMaxUsed);
-  add.Flag("--agent", options->agent,
-           "Print one JSON object that names what was written; the log goes to a file", kMaxUsed);
+  add.Flag("--print", options->print, "Print charts as bars, and more about a single rank",
+           kMaxUsed);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   AddReplayMemoryOption(add, options->ranks.memory);
   return {app, [options, &agent] { return RunMerge(*options, agent); }, MergePage};

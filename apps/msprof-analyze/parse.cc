@@ -4,12 +4,14 @@
 
 #include <memory>
 
+#include "agent.h"
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
@@ -51,7 +53,7 @@ HelpPage ParsePage() {
   return page;
 }
 
-int RunParse(const ParseOptions& options) {
+int RunParse(const ParseOptions& options, Agent& agent) {
   ParseRequest request;
   OpenOptions open;
   request.path = options.captures.Path("msprof-analyze parse PATH", open);
@@ -66,12 +68,15 @@ int RunParse(const ParseOptions& options) {
   ClearProgressLine();
   LogNotes(outcome.notes);
   for (const fs::path& path : outcome.written) LogNotice("the results are in {}", path.string());
+  agent.Answer().question = "the result files of captures that were never parsed";
+  agent.Answer().next = fmt::format("msprof-analyze check {}", ShellWord(request.path.string()));
+  agent.Wrote(outcome.written);
   return outcome.partial ? kExitPartial : 0;
 }
 
 }  // namespace
 
-Command AddParse(CLI::App& program) {
+Command AddParse(CLI::App& program, Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "parse", "Write the profiler's result files for captures that were never parsed");
   const auto options = std::make_shared<ParseOptions>();
@@ -90,7 +95,7 @@ Command AddParse(CLI::App& program) {
            "Replace existing results, and follow links that lead out of the capture; existing"
            " files that this run does not write stay",
            kMaxUsed);
-  return {app, [options] { return RunParse(*options); }, ParsePage};
+  return {app, [options, &agent] { return RunParse(*options, agent); }, ParsePage};
 }
 
 }  // namespace mpa

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe_runs.h"
-#include "unknown_names.h"
 
 #include <fmt/format.h>
 
@@ -21,6 +20,8 @@
 #include "mpa/capture/capture.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
+#include "printing.h"
+#include "unknown_names.h"
 
 namespace mpa {
 namespace {
@@ -195,27 +196,21 @@ std::vector<RankPart> EarlierRanks(const Recipe& recipe, const ClusterRequest& r
   return parts;
 }
 
-// What the report of one recipe became.
-struct RecipeResult {
-  WrittenResults written;
-  std::vector<std::string> answer, notes;
-  bool partial = false;
-};
-
-RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wanted,
-                    const std::vector<ExportType>& types, const fs::path& output,
-                    const EarlyDocuments& early, const ExportOptions* shown, NewNotes& notes) {
+// Writes and shows the report of one recipe. Gives whether it is of parts of the input.
+bool Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wanted,
+            const std::vector<ExportType>& types, const fs::path& output,
+            const EarlyDocuments& early, const Delivery& delivery, NewNotes& notes) {
   const Recipe& recipe = *run.recipe;
   const fs::path page = PagePath(recipe, run.arguments);
   ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
   if (!recipe.next.empty() && !outcome.report.lines.empty()) {
     const std::string& captures = run.arguments.captures;
-    outcome.report.lines.emplace_back(
-        Say("Next: msprof-analyze {} -d {}", recipe.next, captures.empty() ? "DIR" : captures));
+    const std::string_view given = captures.empty() ? "DIR" : std::string_view(captures);
+    outcome.report.lines.emplace_back(Say("Next: msprof-analyze {} -d {}", recipe.next, given));
+    delivery.agent.Answer().next = fmt::format("msprof-analyze {} -d {}", recipe.next, given);
   }
   ClearProgressLine();
-  std::vector<std::string> fresh = notes.Of(outcome.report.notes);
-  LogNotes(fresh);
+  LogNotes(notes.Of(outcome.report.notes));
   const std::vector<Sheet>& sheets = outcome.report.sheets;
   const bool empty =
       std::ranges::all_of(sheets, [](const Sheet& sheet) { return sheet.rows.empty(); });
@@ -224,36 +219,31 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wa
          "{}: no results; no files written; see what the captures hold with 'msprof-analyze check'",
          recipe.name);
   }
-  RecipeResult result{WriteResults(recipe, outcome.report, types, output, early),
-                      TextsOf(outcome.report.lines), std::move(fresh), outcome.partial};
+  WrittenResults written = WriteResults(recipe, outcome.report, types, output, early);
   const std::vector<Timeline>& timelines = outcome.report.timelines;
   if (!page.empty() && !timelines.empty()) {  // otherwise a note says why there is none
     InContext(page.string(), [&] { io::ReplaceText(page, FormatPage(timelines.front())); });
-    result.written.places.push_back(page);
-    result.written.files.push_back(page);
+    written.places.push_back(page);
+    written.files.push_back(page);
   }
-  if (shown != nullptr) {
-    shown->Show(outcome.report);
+  if (delivery.agent.IsWanted()) {
+    delivery.agent.Show(outcome.report);
+    delivery.agent.Wrote(written);
+  } else {
+    delivery.exports.Show(outcome.report);
     if (wanted.screen == Detail::kMore) {
       const std::size_t used = ScreenOf(outcome.report).size();
       PrintLines(TextChartsOf(outcome.report, kScreenLines - std::min(kScreenLines, used)));
     }
   }
   FinishStdout();
-  for (const fs::path& path : result.written.places) {
+  for (const fs::path& path : written.places) {
     LogNotice("the results are in {}", path.string());
   }
-  if (!types.empty() && result.written.places.empty()) {
+  if (!types.empty() && written.places.empty()) {
     LogNotice("{}: no results, so no files were written", recipe.name);
   }
-  return result;
-}
-
-std::string SuggestionOf(const std::vector<RecipeRun>& runs) {
-  std::string text;
-  for (const RecipeRun& run : runs)
-    text += fmt::format("{}: {}. ", run.recipe->name, run.recipe->summary);
-  return text + "--export_type columns says what each column means.";
+  return outcome.partial;
 }
 
 // Adds the condensed ranks of the run to compare with.
@@ -278,48 +268,35 @@ Detail DetailOf(const Delivery& delivery) {
 
 int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
               const Delivery& delivery, const fs::path& output, const EarlyDocuments& early) {
-  const bool for_agent = delivery.agent.IsWanted();
-  std::vector<WrittenResults> written;
-  std::vector<std::string> answer, warnings;
   NewNotes notes;
-  bool partial = false;
+  bool partial = false, any = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     try {
-      if (runs.size() > 1 && !for_agent) {
+      std::string& question = delivery.agent.Answer().question;
+      question += fmt::format("{}{}", question.empty() ? "" : "; ", runs[i].recipe->summary);
+      if (runs.size() > 1 && !delivery.agent.IsWanted()) {
         Print(fmt::format("{}== {}\n", i == 0 ? "" : "\n", runs[i].recipe->name));
       }
-      RecipeResult result =
-          Finish(runs[i], std::move(mapped[i]),
-                 {.documents = WritesDocuments(*runs[i].recipe, delivery.types[i]),
-                  .screen = DetailOf(delivery)},
-                 delivery.types[i], output, early, for_agent ? nullptr : &delivery.exports, notes);
-      written.push_back(std::move(result.written));
-      answer.insert(answer.end(), result.answer.begin(), result.answer.end());
-      warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());
-      partial = partial || result.partial;
+      partial |= Finish(runs[i], std::move(mapped[i]),
+                        {.documents = WritesDocuments(*runs[i].recipe, delivery.types[i]),
+                         .screen = DetailOf(delivery)},
+                        delivery.types[i], output, early, delivery, notes);
+      any = true;
     } catch (const Error& error) {
-      const bool is_last_hope = i + 1 == runs.size() && written.empty();
+      const bool is_last_hope = i + 1 == runs.size() && !any;
       if (error.kind() != ErrorKind::kInput || is_last_hope) throw;
       WriteLog(LogLevel::kWarning, error.what());
-      warnings.emplace_back(error.what());
       partial = true;
     }
   }
-  const int exit_code = partial ? kExitPartial : 0;
-  if (for_agent) {
-    delivery.agent.PrintResults(written, answer, FoldNotes(warnings), SuggestionOf(runs),
-                                exit_code);
-    FinishStdout();
-  }
-  return exit_code;
+  return partial ? kExitPartial : 0;
 }
 
 }  // namespace
 
-void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t runs) {
-  if (!exports.json() || (!agent.IsWanted() && runs == 1)) return;
-  if (agent.IsWanted())
-    Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give --agent alone");
+void CheckForms(const ExportOptions& exports, Agent& agent, std::size_t runs) {
+  agent.RefuseJson(exports.json());
+  if (!exports.json() || runs == 1) return;
   Fail(ErrorKind::kUsage,
        "--json prints the document of one recipe; give one recipe, or --export_type json");
 }

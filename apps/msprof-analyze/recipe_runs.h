@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agent.h"
 #include "cluster_output.h"
 #include "export_options.h"
 #include "mpa/pipeline/cluster.h"
-#include "printing.h"
 
 /// What the options of recipes ask for.
 namespace mpa {
@@ -44,7 +44,7 @@ std::filesystem::path BaselineOf(const RecipeRun& run);
 /// How the results of one command leave it.
 struct Delivery {
   const ExportOptions& exports;
-  const Agent& agent;
+  Agent& agent;
   std::vector<std::vector<ExportType>> types;  ///< of each run
   std::filesystem::path below;                 ///< of the results' directory
   bool is_given = false;                       ///< by -o
@@ -52,7 +52,7 @@ struct Delivery {
 };
 
 /// Says what is wrong with the options before a rank is read. Throws Error (kUsage).
-void CheckForms(const ExportOptions& exports, const Agent& agent, std::size_t runs);
+void CheckForms(const ExportOptions& exports, Agent& agent, std::size_t runs);
 
 /// Gets the condensed ranks of each run; files of single ranks may be written already.
 using MapRuns = std::function<std::vector<MappedRanks>(EarlyDocuments& early)>;

@@ -142,8 +142,8 @@ WrittenShard Condense(const std::vector<RecipeRun>& runs, const ClusterRequest& 
   if (written.kept == 0)
     LogNotice("the parts of {} ranks are in {}", written.ranks, target.string());
   else
-    LogNotice("the parts of {} ranks are in {}; {} were up to date", written.ranks,
-              target.string(), written.kept);
+    LogNotice("the parts of {} ranks are in {}; {} were up to date", written.ranks, target.string(),
+              written.kept);
   return written;
 }
 
@@ -240,7 +240,7 @@ std::optional<Sharing> SharingOf(const ShardOptions& options, const std::string&
 }
 
 int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
-             const Sharing& sharing, const Agent& agent, const MergeParts& merge) {
+             const Sharing& sharing, Agent& agent, const MergeParts& merge) {
   if (sharing.by_mpi) {
     const auto make = [&] {
       WrittenShard written = Condense(runs, request, sharing);
@@ -255,12 +255,8 @@ int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
   const std::string next =
       fmt::format("msprof-analyze merge {}", sharing.request.directory.string());
   if (sharing.launcher.empty()) {
-    if (agent.IsWanted()) {
-      WrittenResults results;
-      results.files = written.files;
-      agent.PrintResults({results}, {}, written.notes, "after all shares: " + next, exit_code);
-      FinishStdout();
-    }
+    agent.Answer().next = next;
+    agent.Wrote(written.files);
     return exit_code;
   }
   if (sharing.run.empty()) {

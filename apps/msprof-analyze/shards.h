@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "agent.h"
 #include "command.h"
 #include "mpa/pipeline/parts.h"
 #include "mpi_job.h"
-#include "printing.h"
 
 /// Several processes that share the ranks of a job.
 namespace mpa {
@@ -39,7 +39,7 @@ std::optional<Sharing> SharingOf(const ShardOptions& options, const std::string&
 /// Condenses the share. One process of those that a launcher started also calls `merge`. Gives the
 /// exit code.
 int RunShard(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
-             const Sharing& sharing, const Agent& agent, const MergeParts& merge);
+             const Sharing& sharing, Agent& agent, const MergeParts& merge);
 
 /// The condensed ranks of all shares, for `merge`. What is lost makes them partial, and is among
 /// the notes.

@@ -40,8 +40,20 @@ std::vector<std::string> Recipes() {
 
 }  // namespace
 
+namespace {
+
+Instead g_suggestion;
+
+}  // namespace
+
+Instead Suggestion() { return g_suggestion; }
+void SuggestInstead(std::string wrong, std::string right) {
+  g_suggestion = {std::move(wrong), std::move(right)};
+}
+
 void FailUnknownRecipe(const std::string& name) {
   const auto nearest = Nearest(name, Recipes());
+  if (nearest) SuggestInstead(name, *nearest);
   if (nearest)
     Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; did you mean '{}'?", name, *nearest);
   Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; 'msprof-analyze --help' lists them", name);
@@ -52,10 +64,12 @@ void FailUnknownCommand(const CLI::App& program, const std::string& name) {
   const auto command = Nearest(name, commands);
   const auto recipe = command ? std::nullopt : Nearest(name, Recipes());
   if (recipe) {
+    SuggestInstead(name, "-m " + *recipe);
     Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean the recipe '-m {}'?", name,
          *recipe);
   }
   if (command) {
+    SuggestInstead(name, *command);
     Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean '{}'? Available: {}", name,
          *command, fmt::join(commands, ", "));
   }
@@ -65,6 +79,7 @@ void FailUnknownCommand(const CLI::App& program, const std::string& name) {
 void FailUnknownOption(const CLI::App& command, const std::vector<std::string>& unknown) {
   const std::string name = unknown.front().substr(0, unknown.front().find('='));
   const auto nearest = Nearest(name, OptionNames(command));
+  if (nearest) SuggestInstead(unknown.front(), *nearest + unknown.front().substr(name.size()));
   if (nearest) Fail(ErrorKind::kUsage, "unknown option '{}'; did you mean '{}'?", name, *nearest);
   Fail(ErrorKind::kUsage, "unknown option '{}'; see 'msprof-analyze {} --help'", name,
        command.get_name());

@@ -18,6 +18,14 @@ namespace mpa {
 [[noreturn]] void FailUnknownOption(const CLI::App& command,
                                     const std::vector<std::string>& unknown);
 
+/// A word of the command line, and what may be meant instead; both are empty where nothing is
+/// known. Errors for programs carry the corrected command.
+struct Instead {
+  std::string wrong, right;
+};
+Instead Suggestion();
+void SuggestInstead(std::string wrong, std::string right);
+
 /// "cluster", "compare", ...
 std::vector<std::string> CommandNames(const CLI::App& program);
 

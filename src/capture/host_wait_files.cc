@@ -82,8 +82,11 @@ bool IsLockTrace(const fs::path& path) {
 bool IsFunctionLog(const fs::path& path) {
   const std::string name = path.filename().string();
   constexpr std::string_view kEnd = ".log";
-  return name.starts_with(kFunctionsBegin) && name.ends_with(kEnd) && IsOfDigits(ProcessOf(path)) &&
-         name.size() == kFunctionsBegin.size() + ProcessOf(path).size() + kEnd.size();
+  if (!name.starts_with(kFunctionsBegin) || !name.ends_with(kEnd)) return false;
+  std::string_view process = name;
+  process.remove_prefix(kFunctionsBegin.size());
+  process.remove_suffix(std::min(kEnd.size(), process.size()));
+  return IsOfDigits(process);
 }
 
 namespace {

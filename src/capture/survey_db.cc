@@ -72,8 +72,12 @@ void SurveyContents(const io::Database& database, RankFacts& facts) {
   recorded.bandwidths = Recorded::kNo;  // analyzers read them from communication.json only
   recorded.host_ops = has_rows("PYTORCH_API");
   recorded.stacks = has_rows("PYTORCH_CALLCHAINS");
-  recorded.memory = has_rows("MEMORY_RECORD");
-  recorded.op_memory = has_rows("OP_MEMORY");
+  // msprof alone writes NPU_OP_MEM in their place.
+  const auto either = [&](const char* table) {
+    return has_rows(database.HasTable(table) ? table : "NPU_OP_MEM");
+  };
+  recorded.memory = either("MEMORY_RECORD");
+  recorded.op_memory = either("OP_MEMORY");
   recorded.mstx = has_rows("MSTX_EVENTS");
 }
 
@@ -169,6 +173,7 @@ void SurveyUnreadTables(const io::Database& database, RankFacts& facts) {
                                         "NPU_INFO",
                                         "NPU_MEM",
                                         "NPU_MODULE_MEM",
+                                        "NPU_OP_MEM",
                                         "OP_MEMORY",
                                         "PCIE",
                                         "PYTORCH_API",

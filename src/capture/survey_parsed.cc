@@ -190,7 +190,7 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
 
 void SurveyKineto(const RankInput& input, RankFacts& facts) {
   facts.framework = "PyTorch";
-  facts.recorded.l2_cache = facts.recorded.op_attributes = facts.recorded.hardware = Recorded::kNo;
+  facts.recorded.l2_cache = facts.recorded.op_attributes = Recorded::kNo;
   const CaptureFile* trace = input.FindKineto();
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);

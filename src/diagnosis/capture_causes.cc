@@ -34,6 +34,8 @@ constexpr MetricInfo kDifferentValues{"different_values", "count", "{} different
     kStartUp{"start_up", "share", "start of the program: {}"},
     kRetriesPerStep{"retries_per_step", "count", "{} retries a step"},
     kReservedOfAllocated{"reserved_of_allocated", "ratio", "{} times what tensors take"},
+    kHeldOutside{"outside", "bytes", "{} held by the process beside its allocators"},
+    kHeldByOthers{"others", "bytes", "{} by other processes and the system"},
     kBytesBeside{"written_beside", "bytes", "{} a step written beside the inputs"},
     kCausesNotJudged{"causes_not_judged", "count", "causes not judged: {}"};
 
@@ -159,7 +161,7 @@ void CheckMemory(Conclusions& conclusions) {
   const auto& [job, replays, diagnosis] = conclusions;
   Finding found = NewFinding(job, kMemPressure);
   double most = 0;
-  std::int64_t peak = 0;
+  std::int64_t peak = 0, outside = 0, others = 0;
   double in_pieces = 0, beside = 0;
   WhatIf retrying;
   for (RankIndex rank; rank < job.ranks.size(); ++rank) {
@@ -180,6 +182,8 @@ void CheckMemory(Conclusions& conclusions) {
     }
     most = std::max(most, per_step);
     peak = std::max(peak, part.memory.peak);
+    outside = std::max(outside, part.memory.outside);
+    others = std::max(others, part.memory.others);
     const double written = WrittenBeside(job, rank);
     if (part.memory.peak > 0 &&
         written >= job.thresholds[kWrittenBeside] * static_cast<double>(part.memory.peak))
@@ -191,6 +195,8 @@ void CheckMemory(Conclusions& conclusions) {
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
   found.Measure(kRetriesPerStep, most);
   if (peak > 0) found.Measure(kPeakReserved, peak);
+  if (outside > 0) found.Measure(kHeldOutside, outside);
+  if (others > 0) found.Measure(kHeldByOthers, others);
   if (in_pieces > 0) found.Measure(kReservedOfAllocated, in_pieces);
   if (beside > 0) found.Measure(kBytesBeside, beside);
   found.facts.writes_beside = beside > 0;

@@ -246,6 +246,7 @@ class FindingCoverage {
             .transfers = HasTransfers(),
             .calls = HasCalls(),
             .threads = Any([](const RankDiagnosis& part) { return part.scheduler.recorded; }),
+            .nodes = Any([](const RankDiagnosis& part) { return part.scheduler.far_moves >= 0; }),
             .compares = ComparesRanks(),
             .steps = static_cast<double>(job_.CountedSteps()),
             .ranks = job_.ranks.size(),
@@ -256,12 +257,17 @@ class FindingCoverage {
             }),
             .counts_packets =
                 Any([](const RankDiagnosis& part) { return part.analyzers.lost_packets >= 0; }),
+            .counts_links = Any([](const RankDiagnosis& part) { return part.counts_links; }),
+            .tells_process = AnyStep([](const StepPart& step) {
+              return step.memory.process >= 0 && step.memory.reserved >= 0;
+            }),
             .runs_graphs = Any([](const RankDiagnosis& part) {
               return std::ranges::any_of(part.graph.nodes,
                                          [](const GraphNode& node) { return node.graph >= 0; });
             }),
             .system_calls = Any([](const RankDiagnosis& part) { return part.knows_system_calls; }),
             .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; }),
+            .cache_misses = Any([](const RankDiagnosis& part) { return part.functions.recorded; }),
             .memory = Any([&](const RankDiagnosis& part) { return KnowsMemory(part.steps); })};
   }
 

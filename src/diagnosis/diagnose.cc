@@ -252,7 +252,7 @@ std::vector<Finding> FindCandidates(const Job& job, OpenFusions& fusions) {
     candidates.insert(candidates.end(), std::make_move_iterator(search.candidates.begin()),
                       std::make_move_iterator(search.candidates.end()));
   }
-  LeaveToScheduler(candidates);
+  LeaveToCores(candidates);
   return candidates;
 }
 

@@ -274,9 +274,6 @@ constexpr int kNoiseVersion = 1;
 
 }  // namespace
 
-namespace {
-
-// Those that have samples, and the percentiles of the times of requests.
 std::vector<Metric> MetricsOf(const RunSummary& run) {
   std::vector<Metric> metrics;
   for (const auto& [metric, samples] : run.samples) {
@@ -288,8 +285,6 @@ std::vector<Metric> MetricsOf(const RunSummary& run) {
   }
   return metrics;
 }
-
-}  // namespace
 
 NoiseFloors LearnNoise(const std::vector<RunSummary>& runs) {
   NoiseFloors floors;

@@ -350,8 +350,8 @@ std::string MismatchLine(const std::vector<GateMismatch>& mismatches, std::size_
     advice +=
         Say("collect both sides alike, or allow the difference with --allow_mismatch {}", list);
   }
-  return fmt::format("{} {}: {}", VerdictWord(GateVerdict::kNotComparable), MismatchText(mismatches),
-                     advice);
+  return fmt::format("{} {}: {}", VerdictWord(GateVerdict::kNotComparable),
+                     MismatchText(mismatches), advice);
 }
 
 }  // namespace mpa::gate

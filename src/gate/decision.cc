@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "mpa/base/language.h"
@@ -98,14 +99,14 @@ double LuckOf(const GateMetric& judged, const Floors& floors) {
   constexpr double kFactor = 5;
   // Machines differ: one or two runs do not show by how much, and three show it badly.
   constexpr double kUnseen = 3, kBadlySeen = 2;
-  constexpr std::size_t kManyRuns = 10;
   constexpr double kLeastOfTimes = 0.003, kLeastOfSizes = 0.001;
   if (floors.learned_noise > 0) return kFactor * judged.noise;
   const double least = judged.quantity == Quantity::kTime ? kLeastOfTimes : kLeastOfSizes;
-  const double unseen = judged.low_confidence ? kUnseen
-                        : judged.base_runs.size() + judged.comparison_runs.size() < kManyRuns
-                            ? kBadlySeen
-                            : 1;
+  const bool are_few = judged.base_runs.size() + judged.comparison_runs.size() < kManyRuns;
+  const double unseen = judged.low_confidence ? kUnseen : are_few ? kBadlySeen : 1;
+  // Of communication, copies and patterns nobody knows what is usual.
+  if (are_few && judged.quantity == Quantity::kTime && floors.usual_noise == 0)
+    return std::numeric_limits<double>::infinity();
   const double usual = std::max(floors.usual_noise, least) * unseen;
   return kFactor * std::max(judged.noise, usual * std::abs(static_cast<double>(judged.base)));
 }

@@ -17,6 +17,9 @@ inline constexpr double kNoiseFactor = 3;
 /// differ is not seen there.
 inline constexpr double kMarginOfNoise = 1.0 / 3;
 
+/// So many runs in all show how runs differ.
+inline constexpr std::size_t kManyRuns = 10;
+
 /// What has to be exceeded beside the limit of the rule.
 struct Floors {
   std::int64_t min_abs = 0;     ///< ns or bytes

@@ -17,7 +17,8 @@ bool IsPassed(GateVerdict verdict) {
 void ReplaceWord(std::string& line) {
   for (const GateVerdict passed : {GateVerdict::kOk, GateVerdict::kImproved}) {
     const std::string_view word = VerdictWord(passed);
-    if (line.starts_with(word)) line.replace(0, word.size(), VerdictWord(GateVerdict::kInconclusive));
+    if (line.starts_with(word))
+      line.replace(0, word.size(), VerdictWord(GateVerdict::kInconclusive));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "mpa/base/language.h"
 #include "mpa/change/long_step.h"
 #include "mpa/gate/comparable.h"
+#include "mpa/gate/history.h"
 #include "mpa/measure/quantiles.h"
 #include "phases.h"
 #include "requests.h"
@@ -431,6 +432,34 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
   return report;
 }
 
+HistoryRun AsHistoryRun(const GateSettings& settings, std::vector<RunSummary> runs,
+                        const GateReport* report) {
+  std::vector<RunSummary> same = runs;
+  if (!settings.warmup) (void)LeaveOutWarmup(settings.min_steps, runs, same);
+  const Judging judging(settings, runs, same);
+  std::vector<Metric> metrics = MetricsOf(runs.front());
+  for (const Rule& rule : settings.rules) {
+    if (std::ranges::find(metrics, rule.metric) == metrics.end()) metrics.push_back(rule.metric);
+  }
+  HistoryRun history;
+  for (const Metric& metric : metrics) {
+    const GateMetric own = judging.Watched(metric);
+    if (!own.IsMeasured()) continue;
+    HistoryRun::Value& value = history.values.emplace_back();
+    value = {own.name, own.quantity, own.comparison, std::llround(own.noise), "", ""};
+    if (report == nullptr) continue;
+    const auto judged = std::ranges::find(report->metrics, own.name, &GateMetric::name);
+    if (judged == report->metrics.end()) continue;
+    value.verdict = VerdictName(judged->verdict);
+    value.limit = judged->limit;
+  }
+  if (report != nullptr) {
+    history.verdict = VerdictName(report->verdict);
+    history.exit_code = report->exit_code;
+  }
+  return history;
+}
+
 std::string WhyBaselineStays(const GateReport& report) {
   if (report.verdict != GateVerdict::kImproved) return Say("nothing improved beyond noise");
   const GateMetric* lucky = nullptr;
@@ -448,12 +477,29 @@ std::string WhyBaselineStays(const GateReport& report) {
     }
   }
   if (improved || lucky == nullptr) return "";
+  if (std::isinf(lucky->luck)) {
+    return Say("{} improved, but only {} runs in all show by how much runs differ in it",
+               lucky->name, kManyRuns);
+  }
   const std::string text = Say("{} improved by {}, of which up to {} may be chance", lucky->name,
                                AmountText(lucky->quantity, -lucky->Change()),
                                AmountText(lucky->quantity, std::llround(lucky->luck)));
   return lucky->low_confidence
              ? Say("{}; three runs a side, or learned noise (--noise), lower that", text)
              : text;
+}
+
+bool FillsBaseline(const GateReport& report, const std::vector<RunSummary>& base,
+                   const std::vector<RunSummary>& runs) {
+  const bool passed =
+      report.verdict == GateVerdict::kOk || report.verdict == GateVerdict::kImproved;
+  if (!passed || report.partial || base.size() >= kManyRuns) return false;
+  const bool is_known = std::ranges::any_of(runs, [&](const RunSummary& run) {
+    return std::ranges::find(base, run.samples, &RunSummary::samples) != base.end();
+  });
+  return !is_known && std::ranges::all_of(report.metrics, [](const GateMetric& metric) {
+    return std::abs(static_cast<double>(metric.Change())) <= metric.luck;
+  });
 }
 
 int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy) {

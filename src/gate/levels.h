@@ -27,6 +27,9 @@ double SquaredDistances(const std::vector<std::int64_t>& values);
 double RankSumProbability(const std::vector<std::int64_t>& smaller,
                           const std::vector<std::int64_t>& larger);
 
+/// The metrics that a run has: those with samples, and the percentiles of the times of requests.
+std::vector<Metric> MetricsOf(const RunSummary& run);
+
 /// The samples of each run; empty when a run has none.
 std::vector<std::vector<std::int64_t>> SamplesOf(const std::vector<RunSummary>& runs,
                                                  const Metric& metric);

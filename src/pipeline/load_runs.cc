@@ -26,6 +26,7 @@
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "mpa/pipeline/gate.h"
+#include "mpa/pipeline/history.h"
 
 namespace mpa {
 namespace {
@@ -277,7 +278,7 @@ std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     InContext(inputs[i].option, [&] {
       if (IsBaselineFile(inputs[i].path)) {
-        gate::Baseline baseline = ReadBaseline(inputs[i].path);
+        gate::Baseline baseline = ReadBaseline(inputs[i].path, request.history_runs);
         loaded[i].runs = std::exchange(baseline.runs, {});
         loaded[i].baseline = std::move(baseline);
       } else {
@@ -313,6 +314,7 @@ namespace fs = std::filesystem;
 bool IsBaselineFile(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return false;
+  if (IsHistoryFile(path)) return true;
   // A trace can be gigabytes and have the same ending. Documents have their members in alphabetical
   // order: "kind" stands before all that grows.
   std::string begin(4096, '\0');
@@ -327,7 +329,8 @@ bool IsBaselineFile(const fs::path& path) {
 
 nlohmann::json ReadDocument(const fs::path& path) { return io::ReadJson(path); }
 
-gate::Baseline ReadBaseline(const fs::path& path) {
+gate::Baseline ReadBaseline(const fs::path& path, std::size_t history_runs) {
+  if (IsHistoryFile(path)) return BaseOfHistory(path, history_runs);
   const nlohmann::json document = [&] {
     try {
       return ReadDocument(path);

@@ -37,7 +37,8 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
     if (state == Recorded::kUnknown) state = is_there ? Recorded::kYes : Recorded::kNo;
   };
   Contents& recorded = facts.recorded;
-  tell(!trace.counters.Empty() || !trace.core_clocks.Empty(), recorded.hardware);
+  if (!IsKineto(facts.kind))
+    tell(!trace.counters.Empty() || !trace.core_clocks.Empty(), recorded.hardware);
   if (!HasEvents(facts.kind)) return;
   tell(!trace.kernels.Empty() || !trace.device_tasks.Empty() || !trace.communications.Empty() ||
            !trace.overlaps.Empty(),

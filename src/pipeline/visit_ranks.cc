@@ -9,18 +9,23 @@
 #include "mpa/base/language.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/rank.h"
-#include "mpa/pipeline/find_ranks.h"
 
 namespace mpa {
 
 VisitedRanks VisitRanks(
     const ClusterRequest& request, Tables needs,
-    const std::function<void(std::size_t position, RankId rank, const RankTrace&)>& visit) {
+    const std::function<void(std::size_t position, RankId rank, RankTrace&)>& visit) {
+  return VisitRanks(FindRanks(request.directory, request.ranks, request.open), request, needs,
+                    visit);
+}
+
+VisitedRanks VisitRanks(
+    const FoundRanks& found, const ClusterRequest& request, Tables needs,
+    const std::function<void(std::size_t position, RankId rank, RankTrace&)>& visit) {
   struct Visit {
     std::vector<std::string> notes;
     bool partial = false, failed = false;
   };
-  const FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
   std::vector<Visit> visits(found.ranks.size());
   MemoryBudget budget(request.memory_bytes);
   ParallelFor(found.ranks.size(), [&](std::size_t i) {
@@ -28,7 +33,7 @@ VisitedRanks VisitRanks(
     const MemoryBudget::Share share(budget, input);
     Visit& of_rank = visits[i];
     try {
-      const LoadedRank loaded = LoadRank(input, {needs, ""}, std::nullopt);
+      LoadedRank loaded = LoadRank(input, {needs, ""}, std::nullopt);
       RequireTimeline(loaded.trace, needs, input);
       InContext(input.path.string(), [&] { visit(i, found.ranks[i].rank, loaded.trace); });
       of_rank.notes = loaded.notes;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // function_monitor_<process>.log: calls of functions of the program, with what the counters of the
 // processor say of them (function_monitor).
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <vector>
 
 #include "monotonic_clock.h"
 #include "mpa/base/language.h"
@@ -69,22 +65,6 @@ std::int64_t CountOf(std::string_view counts, std::span<const std::string_view> 
   return -1;
 }
 
-// The tool begins to count anew where it enters a function, also within another one.
-void DropCountsOfOuterCalls(FunctionCounts& calls) {
-  std::vector<std::size_t> rows(calls.Size());
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i;
-  std::ranges::sort(rows, {}, [&](std::size_t i) {
-    return std::tuple{calls.process[i], calls.thread[i], calls.start[i], -calls.dur[i], i};
-  });
-  for (std::size_t at = 0; at + 1 < rows.size(); ++at) {
-    const std::size_t outer = rows[at], next = rows[at + 1];
-    const bool is_outer = calls.process[outer] == calls.process[next] &&
-                          calls.thread[outer] == calls.thread[next] &&
-                          calls.start[next] < calls.start[outer] + calls.dur[outer];
-    if (is_outer) calls.cycles[outer] = calls.instructions[outer] = calls.misses[outer] = -1;
-  }
-}
-
 void ReadFunctionLog(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto offset = MonotonicToEpoch(trace, file.path);
   if (!offset) {
@@ -96,7 +76,6 @@ void ReadFunctionLog(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   }
   const io::InputText text(file.path);
   const std::string file_name = file.path.filename().string();
-  FunctionCounts calls;
   std::size_t number = 0;
   for (const std::string_view raw : Split(text.text(), '\n')) {
     ++number;
@@ -112,17 +91,15 @@ void ReadFunctionLog(const CaptureFile& file, const ReadRequest&, RankTrace& tra
                          Say("{}, line {}", file_name, number));
       continue;
     }
-    calls.Append({.start = *start + *offset,
-                  .dur = *dur,
-                  .process = *process,
-                  .thread = *thread,
-                  .name = trace.strings.Intern(found.name),
-                  .cycles = CountOf(found.counts, kCycles),
-                  .instructions = CountOf(found.counts, kInstructions),
-                  .misses = CountOf(found.counts, kMisses)});
+    trace.function_counts.Append({.start = *start + *offset,
+                                  .dur = *dur,
+                                  .process = *process,
+                                  .thread = *thread,
+                                  .name = trace.strings.Intern(found.name),
+                                  .cycles = CountOf(found.counts, kCycles),
+                                  .instructions = CountOf(found.counts, kInstructions),
+                                  .misses = CountOf(found.counts, kMisses)});
   }
-  DropCountsOfOuterCalls(calls);
-  trace.function_counts.AppendAll(calls);
 }
 
 }  // namespace

@@ -294,6 +294,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kMemorySamples, ReadProcessMemory);
   read(Tables::kAllocations, ReadAllocations);
+  read(Tables::kAllocations | Tables::kMemorySamples, ReadOperatorMemory);
   read(Tables::kSteps, ReadSteps);
   read(Tables::kDeviceTasks, CountUnreadWork);
   read(Tables::kHostCalls, ReadHostCalls);

@@ -104,6 +104,8 @@ void ReadJobInfo(DbInput& input);
 void ReadHostCalls(DbInput& input);
 /// TASK with COMPUTE_TASK_INFO, COMMUNICATION_OP.
 void ReadDeviceRuns(DbInput& input);
+/// NPU_OP_MEM, where OP_MEMORY or MEMORY_RECORD, which hold the same, are missing.
+void ReadOperatorMemory(DbInput& input);
 /// GC_RECORD.
 void ReadGarbageCollections(DbInput& input);
 /// OSRT_API.

@@ -18,7 +18,10 @@ namespace {
 class RawCounters {
  public:
   RawCounters(const raw::Session& session, RankTrace& trace)
-      : session_(session), several_(session.info.devices.size() > 1), builder_(trace) {}
+      : session_(session),
+        texts_(trace.strings),
+        several_(session.info.devices.size() > 1),
+        builder_(trace) {}
 
   void Fill() {
     AddMemoryInUse();
@@ -112,13 +115,13 @@ class RawCounters {
     const raw::TrafficTables& traffic = session_.traffic;
     const raw::QosTraffic& qos = traffic.qos;
     for (std::size_t i = 0; i < qos.Size(); ++i) {
-      Add(kQos, qos.device[i], QosPart(session_.strings.View(qos.event[i]), qos.die[i]),
+      Add(kQos, qos.device[i], QosPart(texts_.View(qos.event[i]), qos.die[i]),
           qos.time[i], static_cast<double>(qos.rate[i]));
     }
     const raw::SioTraffic& sio = traffic.sio;
     for (std::size_t i = 0; i < sio.Size(); ++i) {
       for (std::size_t kind = 0; kind < raw::kSioKinds; ++kind)
-        Add(kSio[kind], sio.device[i], session_.strings.View(sio.name[i]), sio.time[i],
+        Add(kSio[kind], sio.device[i], texts_.View(sio.name[i]), sio.time[i],
             static_cast<double>(sio.rates[i][kind]));
     }
     const raw::AcceleratorUse& use = traffic.accelerators;
@@ -187,6 +190,7 @@ class RawCounters {
   }
 
   const raw::Session& session_;
+  const StringPool& texts_;  // which the rank has from the session
   const bool several_;
   CounterBuilder builder_;
 };

@@ -103,6 +103,7 @@ class SliceMaker {
     AddHost();
     AddQueue();
     AddSystemCalls();
+    AddFunctions();
     AddThreadStates();
     AddDevice();
     AddCollectives();
@@ -257,6 +258,21 @@ class SliceMaker {
           HostSlice(locks.start[i], locks.dur[i],
                     Text(fmt::format("{}: {}", locks.is_held[i] != 0 ? "hold" : "wait",
                                      trace_.strings.View(locks.lock[i])))));
+    }
+  }
+
+  void AddFunctions() {
+    const FunctionCounts& calls = trace_.function_counts;
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      if (!IsOfRank(calls.process[i])) continue;
+      const std::string_view name = trace_.strings.View(calls.name[i]);
+      Add(Track(TrackKind::kFunctions, calls.thread[i],
+                [&] { return Say("functions, thread {}", calls.thread[i]); }),
+          HostSlice(
+              calls.start[i], calls.dur[i],
+              Text(calls.misses[i] < 0
+                       ? std::string(name)
+                       : fmt::format("{}: {}", name, Say("{} cache misses", calls.misses[i])))));
     }
   }
 
@@ -426,7 +442,8 @@ class SliceMaker {
 Tables SliceTables(bool python) {
   return Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
          Tables::kCommunications | Tables::kSteps | Tables::kQueuedWork | Tables::kMstx |
-         Tables::kHostCalls | Tables::kSystemCalls | Tables::kThreadStates | Tables::kCounters |
+         Tables::kHostCalls | Tables::kSystemCalls | Tables::kFunctionCounts |
+         Tables::kThreadStates | Tables::kCounters |
          (python ? Tables::kPythonCalls : Tables::kNone);
 }
 

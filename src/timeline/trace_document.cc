@@ -42,6 +42,8 @@ std::string_view CategoryOf(TrackKind kind) {
       return "system_call";
     case TrackKind::kLocks:
       return "lock";
+    case TrackKind::kFunctions:
+      return "function";
     case TrackKind::kThreadStates:
       return "thread_state";
     case TrackKind::kInterrupts:

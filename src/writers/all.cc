@@ -73,7 +73,10 @@ const std::vector<ExportType>& AllExportTypes() {
       {"text", "_text", WriteTextDirectory, {Kind::kRecipe}},
       {"notebook", "_notebook", WithoutNotes<WriteNotebookDirectory>, {Kind::kRecipe}},
       {"junit", ".junit.xml", WriteGate<FormatGateJunit>, {Kind::kGate}},
-      {"openmetrics", ".openmetrics.txt", WriteGate<FormatGateOpenMetrics>, {Kind::kGate}},
+      {"openmetrics",
+       ".openmetrics.txt",
+       WriteGate<FormatGateOpenMetrics>,
+       {Kind::kGate, Kind::kHistory}},
       {"github", "", nullptr, {Kind::kGate}},
   };
   return all;

@@ -4,7 +4,8 @@
 import re
 
 TOOL = "msprof-analyze"
-COMMANDS = ("compare", "advisor", "check", "parse", "export", "cluster", "merge", "auto-completion", "man")
+COMMANDS = ("compare", "advisor", "check", "parse", "export", "history", "cluster", "merge", "auto-completion",
+            "man")
 SHELL = ("sh", "bash", "console")
 
 

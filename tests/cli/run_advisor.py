@@ -343,8 +343,9 @@ class Advisor(Advising):
         envelope = json.loads(result.out)
         self.assertEqual(list(envelope), ["status", "code", "message", "suggestion", "log_path"])
         self.assertEqual((envelope["status"], envelope["code"]), ("success", 0))
-        check_document(envelope["message"], "diagnosis", DOCS)
-        self.assertLessEqual(len(json.dumps(envelope["message"], separators=(",", ":"))), 8000)
+        check_document(envelope["message"]["diagnosis"], "diagnosis", DOCS)
+        self.assertLessEqual(len(json.dumps(envelope["message"], separators=(",", ":"))), 2000)
+        self.assertTrue(envelope["message"]["answer"][0])
         self.assertFalse(self.out.exists())
 
     def test_agent_says_how_it_ends(self):
@@ -352,7 +353,7 @@ class Advisor(Advising):
         self.assertEqual(result.code, 1, result.err)
         envelope = json.loads(result.out)
         self.assertEqual((envelope["status"], envelope["code"]), ("warning", 1))
-        check_document(envelope["message"], "diagnosis", DOCS)
+        check_document(envelope["message"]["diagnosis"], "diagnosis", DOCS)
 
     def test_agent_on_failure(self):
         result = self.advise("--agent", capture=self.scratch / "nowhere")

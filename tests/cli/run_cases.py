@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from cli import DOCS, Cli, main
-from cases import device, host, memory, requests, server, threads, waits
+from cases import caches, device, host, memory, requests, server, threads, waits
 from cases.judge import false_alarms, objections, run
 
-CASES = [case for family in (host, memory, threads, waits, device, server, requests)
+CASES = [case for family in (host, memory, threads, caches, waits, device, server, requests)
          for case in family.CASES]
 
 

@@ -21,7 +21,7 @@ from same_tables import recipes_of  # of tests/support, which cli finds
 TERMS.update("""trace slice token prompt recipe advisor merge shell device mode runtime cluster compare check stack call mark
     decode prefill mixed dummy framework op off on all none start end trace api event fit wide us ms mstx range execution
     overlap analysis nsight systems kineto flash attention conv forward backward tensor move xlsx db json csv md html columns
-    junit openmetrics github computing lccl copies free export parse man auto completion bash zsh fish""".split())
+    junit openmetrics github history computing lccl copies free export parse man auto completion bash zsh fish""".split())
 # Names of analyses, and what the system says of a file.
 NAMES = re.compile(r"(?:compare|cluster): [\w, ]+|No such file or directory|Not a directory")
 
@@ -41,7 +41,7 @@ class Chinese(Cli):
 
 class ChineseHelp(Chinese):
     def pages(self):
-        commands = ["compare", "cluster", "check", "parse", "advisor", "merge", "export", "auto-completion", "man"]
+        commands = ["compare", "cluster", "check", "parse", "advisor", "merge", "export", "history", "auto-completion", "man"]
         yield ["--help"]
         for command in [*([name] for name in commands), *(["-m", name] for name in recipes_of(self.TOOL))]:
             yield [*command, "--help"]

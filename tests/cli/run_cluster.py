@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How recipes are run: --agent, --export_type notebook, several recipes at once.
+"""How recipes are run: --export_type notebook, several recipes at once.
 
     run_cluster.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: agent, links, notebook, several.
+GROUP is one of the classes below: links, notebook, several.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -41,105 +41,6 @@ class OfJob(Cli):
         out = self.run_tool("--help").out
         return [line.split()[0] for line in out[out.index("Recipes"):out.index("Options")].splitlines()[1:]
                 if line.startswith("  ") and not line.startswith("   ")]
-
-
-class Agent(OfJob):
-    def agent(self, *arguments):
-        result = self.run_tool(*arguments, "--agent")
-        self.assertEqual(result.err, [])
-        self.assertEqual(len(result.out.splitlines()), 1, result.out)
-        answer = json.loads(result.out)
-        self.assertEqual({*answer}, {"status", "code", "message", "suggestion", "log_path"})
-        self.assertEqual(answer["code"], result.code)
-        log = Path(answer["log_path"])
-        self.addCleanup(log.unlink)
-        return answer, log.read_text(encoding="utf-8")
-
-    def of_job(self, name, *options):
-        return self.agent("-m", name, "-d", self.job, "-o", self.out, *options)
-
-    def test_tables_that_were_written(self):
-        answer, log = self.of_job("slow_rank")
-        self.assertEqual(answer["status"], "success")
-        message = answer["message"]
-        self.assertEqual(Path(message["db_path"]), (self.results / "cluster_analysis.db").resolve())
-        self.assertEqual(message["tables"], ["SlowRank", "SlowOpStats", "LateRanks"])
-        self.assertEqual(message["rows"], {name: len(self.rows(name)) for name in message["tables"]})
-        self.assertEqual(message["rows"], {"SlowRank": 1, "SlowOpStats": 4, "LateRanks": 1})
-        self.assertIn("the results are in", log)
-        self.assertIn("rank 5 holds up the others", message["answer"][0])
-
-    def test_files_that_were_written(self):
-        answer, _ = self.of_job("slow_rank", "--export_type", "text,xlsx")
-        self.assertNotIn("db_path", answer["message"])
-        files = [Path(name) for name in answer["message"]["csv_path"] + answer["message"]["files"]]
-        self.assertEqual({file.name for file in files}, {"rank_stats.csv", "slow_op_stats.csv", "late_ranks.csv", "slow_rank.xlsx"})
-        self.assertEqual([file for file in files if not file.is_file()], [])
-        for name in answer["message"]["csv_path"]:
-            with open(name, newline="", encoding="utf-8") as file:
-                self.assertEqual(answer["message"]["rows"][name], len([*csv.reader(file)]) - 1)
-
-    def test_failures(self):
-        empty = self.scratch / "empty"
-        empty.mkdir()
-        for code, arguments in ((3, ["-m", "slow_rank", "-d", empty]), (2, ["-m", "nothing", "-d", self.job]),
-                                (2, ["-m", "slow_rank", "-d", self.job, "--export_type", "nothing"]),
-                                (2, ["-m", "slow_rank", "-d", self.job, "--wrong"]),
-                                (2, ["-m", "slow_rank", "-d", self.job, "--json"])):
-            with self.subTest(arguments=arguments[:2]):
-                answer, log = self.agent(*arguments)
-                self.assertEqual((answer["status"], answer["code"]), ("error", code))
-                self.assertIn(answer["message"]["err"], log)
-        self.assertFalse(self.out.exists())
-
-    def test_partial_results(self):
-        (database,) = (self.job / "rank3_ascend_pt").rglob("*.db")
-        database.write_bytes(b"SQLite format 3\0" + bytes(5000))
-        answer, log = self.of_job("slow_rank")
-        self.assertEqual((answer["status"], answer["code"]), ("warning", 5))
-        self.assertTrue(any("rank3" in text for text in answer["message"]["warnings"]))
-        self.assertIn("rank3", log)
-        self.assertEqual(answer["message"]["rows"]["SlowRank"], 1)
-
-    def screen(self, *arguments):
-        return self.run_tool(*arguments).out.splitlines()
-
-    def test_compare(self):
-        command = ["compare", "-d", "text_new_ascend_pt", "-bp", "text_base_ascend_pt", "-o", self.out]
-        answer, log = self.agent(*command)
-        self.assertEqual((answer["status"], answer["code"]), ("success", 0))
-        self.assertEqual(answer["message"]["answer"], self.screen(*command))
-        (workbook,) = answer["message"]["files"]
-        self.assertTrue(Path(workbook).is_file())
-        self.assertIn("the details are in", log)
-        gate, _ = self.agent(*command, "--fail_on", "computing>+3%", "--min_steps", "1")
-        self.assertEqual((gate["status"], gate["code"]), ("warning", 1))
-        self.assertTrue(gate["message"]["answer"][0].startswith("REGRESSION"), gate)
-        baseline = self.scratch / "baseline.json"
-        saved, _ = self.agent("compare", "-d", "text_base_ascend_pt", "--save_baseline", baseline)
-        self.assertEqual(saved["message"]["files"], [str(baseline)])
-        wrong, _ = self.agent(*command, "--json")
-        self.assertEqual((wrong["status"], wrong["code"]), ("error", 2))
-
-    def test_compare_all_ranks(self):
-        command = ["compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out]
-        answer, _ = self.agent(*command)
-        self.assertEqual(len(answer["message"]["files"]), 8)
-        self.assertEqual(answer["message"]["answer"], self.screen(*command))
-
-    def test_check(self):
-        answer, _ = self.agent("check", "-d", self.job)
-        self.assertEqual((answer["status"], answer["code"]), ("success", 0))
-        self.assertEqual(answer["message"]["answer"], self.screen("check", "-d", self.job))
-        self.assertTrue(answer["message"]["answer"][1].startswith("8 captures, usable"))
-        self.assertEqual(self.agent("check", "-d", self.job, "--json")[0]["code"], 2)
-
-    def test_every_recipe_speaks(self):
-        for name in self.recipes():
-            with self.subTest(recipe=name):
-                answer, _ = self.of_job(name)
-                self.assertIn(answer["status"], ("success", "warning", "error"))
-                self.assertEqual(answer["status"] == "error", answer["code"] not in (0, 5))
 
 
 class Links(Cli):
@@ -310,4 +211,4 @@ class Several(OfJob):
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, Agent, Links, Notebook, Several))
+    sys.exit(main(__doc__, Links, Notebook, Several))

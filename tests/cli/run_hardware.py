@@ -63,16 +63,23 @@ def counters_of_database(file, device=None):
         for time, rx, tx in rows("HCCS", "rxThroughput, txThroughput"):
             add("HCCS", "", "rx", "rate", time, rx)
             add("HCCS", "", "tx", "rate", time, tx)
-        for time, *row in rows("ROCE", "funcId, bandwidth, rxByteRate, rxPacketRate, rxPackets, rxErrors, rxDropped"):
-            port, bandwidth, rate, packet_rate, packets, errors, dropped = row
-            port = f"port {port}"
-            add("RoCE", port, "rx", "rate", time, rate)
-            add("RoCE", port, "rx share", "rate", time, 800 * rate / bandwidth)
-            add("RoCE", port, "rx packets", "rate", time, packet_rate)
-            add("RoCE", port, "rx error rate", "level", time, 100 * errors / packets)
-            add("RoCE", port, "rx dropped rate", "level", time, 100 * dropped / packets)
-            add("RoCE", port, "rx errors", "total", time, errors)
-            add("RoCE", port, "rx dropped", "total", time, dropped)
+        for table, group in (("ROCE", "RoCE"), ("NIC", "NIC")):
+            for way in ("rx", "tx"):
+                columns = ", ".join(way + column for column in ("ByteRate", "PacketRate", "Packets", "Errors", "Dropped"))
+                for time, *row in rows(table, f"funcId, bandwidth, {columns}"):
+                    port, bandwidth, rate, packet_rate, packets, errors, dropped = row
+                    port = f"port {port}"
+                    add(group, port, way, "rate", time, rate)
+                    add(group, port, f"{way} share", "rate", time, 800 * rate / bandwidth)
+                    add(group, port, f"{way} packets", "rate", time, packet_rate)
+                    add(group, port, f"{way} error rate", "level", time, 100 * errors / packets if packets else 0)
+                    add(group, port, f"{way} dropped rate", "level", time, 100 * dropped / packets if packets else 0)
+                    add(group, port, f"{way} errors", "total", time, errors)
+                    add(group, port, f"{way} dropped", "total", time, dropped)
+        for kind, name in (("Post", "post"), ("Nonpost", "nonpost"), ("Cpl", "completion"), ("NonpostLatency", "nonpost latency")):
+            for way in ("tx", "rx") if kind != "NonpostLatency" else ("tx",):
+                for time, value in rows("PCIE", f"{way}{kind}Avg"):
+                    add("PCIe", "", f"{way} {name}", "rate", time, value)
         for time, event, rate in rows("QOS", "eventName, bandwidth"):
             add("QoS", texts[event].removeprefix("QoS "), "bandwidth", "rate", time, rate)
         for time, cpu, usage in rows("CPU_USAGE", "cpuId, usage", of_device=False):

@@ -269,8 +269,19 @@ class HostThreads(Scheduled):
     def test_without_a_trace_that_is_said(self):
         capture, _ = self.build("preempted")
         (capture.parent / "trace.txt").unlink()
-        self.rows(capture)
-        self.assertIn("no trace of the operating system's scheduler", self.screen)
+        done = self.run_tool("-m", "host_threads", "-d", capture, "-o", self.out)
+        self.assertEqual(done.code, 3, done.out)
+        self.assertIn("no trace of the operating system's scheduler", done.err)
+        self.assertIn("trace-cmd record -C mono_raw", done.err)
+
+    def test_check_knows_where_a_trace_is(self):
+        def ability(capture):
+            (rank,) = json.loads(self.run_tool("check", "--json", "-d", capture).out)["ranks"]
+            return {one["name"]: one for one in rank["analyzers"]}["cluster: host_threads"]["ability"]
+        capture, _ = self.build("preempted")
+        self.assertEqual(ability(capture), "can_run")
+        (capture.parent / "trace.txt").unlink()
+        self.assertEqual(ability(capture), "cannot_run")
 
 
 if __name__ == "__main__":

@@ -12,16 +12,22 @@ Exit status: 0 passed, 1 failed, 2 usage.
 
 import gzip
 import json
+import pickle
+import re
 import shutil
 import sys
 from collections import Counter
 from pathlib import Path
 
-from cli import Cli, main
+from cli import DOCS, Cli, main
 from snapshot_replay import replays  # noqa: E402
-from snapshots import KB, MB, OWN, Device, fragmented, frames, training, write  # noqa: E402
+from snapshots import KB, KEPT, MB, OWN, Device, OutOfMemory, document, fragmented, frames, training, write  # noqa: E402
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "snapshots"
+
+
+def from_one(position):
+    return None if position is None else position + 1
 
 
 class SnapshotRuns(Cli):
@@ -51,7 +57,7 @@ class SnapshotRuns(Cli):
         self.assertEqual([row["device"] for row in sheets["SnapshotDevices"]], list(expected))
         for row, (device, replay) in zip(sheets["SnapshotDevices"], expected.items()):
             self.assertEqual(row["held_before_bytes"], replay.before)
-            self.assertEqual((row["peak_bytes"], row["peak_action"]), (replay.peak, replay.peak_action))
+            self.assertEqual((row["peak_bytes"], row["peak_action"]), (replay.peak, from_one(replay.peak_action)))
             self.assertEqual(row["actions"], len(replay.trace))
             self.assertEqual(row["end_bytes"], replay.in_use[-1] if replay.in_use else replay.before)
             self.assertEqual(row["end_reserved_bytes"], replay.end_reserved)
@@ -68,7 +74,7 @@ class SnapshotRuns(Cli):
             for point in (one for one in sheets["SnapshotOverTime"] if one["device"] == device):
                 at = point["action"]
                 self.assertEqual((point["in_use_bytes"], point["reserved_bytes"]),
-                                 (replay.before, replay.reserved_before) if at is None else (replay.in_use[at], replay.reserved[at]))
+                                 (replay.before, replay.reserved_before) if at is None else (replay.in_use[at - 1], replay.reserved[at - 1]))
         return sheets
 
 
@@ -135,6 +141,65 @@ class Snapshots(SnapshotRuns):
                          [failure["asked"], failure["device_free"], failure["in_use"], failure["reserved"], sum(failure["free"]),
                           len(failure["free"]), max(failure["free"]), "train.py:77"])
 
+    def test_the_worst_failure(self):
+        """One that a free piece would have served says more than one for which nothing was free, before or behind it."""
+        device = fragmented()
+        with self.assertRaises(OutOfMemory):
+            device.allocate(300 * MB, frames(f"{OWN}:80 whole"))
+        lines = self.screen(write(self.scratch / "s.pkl", [device]))
+        self.assertTrue(lines[0].startswith("out of memory although enough is free: 33.55 MB asked at train.py:77"), lines)
+        self.assertIn("2 allocations failed in all", lines)
+        self.assertEqual([row["asked_bytes"] for row in self.sheets(self.scratch / "s.pkl")["SnapshotFailures"]], [32 * MB, 300 * MB])
+
+    def test_fragments_without_a_failure(self):
+        """As many bytes in one piece are no fragments."""
+        device, healthy = Device(), Device()
+        kept = [device.allocate(4 * MB, frames(f"{OWN}:10 cache")) for _ in range(40)]
+        for address in kept[::2]:
+            device.release(address)
+        lines = self.screen(write(self.scratch / "s.pkl", [device]))
+        self.assertEqual(lines[0], "fragmented: 83.89 MB of 167.8 MB reserved are free in 20 pieces, the largest")
+        kept = [healthy.allocate(4 * MB, frames(f"{OWN}:10 cache")) for _ in range(5)]
+        for address in kept[:3]:
+            healthy.release(address)
+        lines = self.screen(write(self.scratch / "s.pkl", [healthy]))
+        self.assertTrue(lines[0].startswith("peak of 20.97 MB in use, 20.97 MB of it by train.py:10"), lines)
+        self.assertIn("  free: 12.58 MB in 1 piece; more than 12.58 MB at once needs new memory", lines)
+
+    def test_the_worst_device_is_first(self):
+        """Whatever its number and its peak are."""
+        devices = [training(device=Device(0), leak=8 * MB)[0], training(device=Device(1), leak=16 * MB)[0], fragmented(Device(2, capacity=180 * MB))]
+        lines = self.screen(write(self.scratch / "s.pkl", devices))
+        self.assertIn("device 2: out of memory although enough is free", " ".join(line.strip() for line in lines[:2]))
+        shown = [re.search(r"device (\d)", line).group(1) for line in lines if re.match(r"  rank .*device \d", line)]
+        self.assertEqual(shown, ["2", "1", "0"])
+
+    def test_times(self):
+        """Of the peak and of what is held, where they were recorded."""
+        device, weight, state = training()
+        end = device.trace[-1]["time_us"]
+        made = {entry["addr"]: entry["time_us"] for entry in device.trace if entry["action"] == "alloc"}
+        sheets = self.sheets(write(self.scratch / "s.pkl", [device]))
+        (row,) = sheets["SnapshotDevices"]
+        self.assertEqual(row["peak_ns"], device.trace[row["peak_action"] - 1]["time_us"] * 1000)
+        self.assertEqual({row["call_site"]: row["oldest_age_ns"] for row in sheets["SnapshotHeld"]},
+                         {"train.py:5": (end - made[weight]) * 1000, "train.py:40": (end - made[state]) * 1000})
+        sheets = self.sheets(write(self.scratch / "s.pkl", [device], "npu"))
+        self.assertEqual({row["oldest_age_ns"] for row in sheets["SnapshotHeld"]} | {sheets["SnapshotDevices"][0]["peak_ns"]}, {None})
+
+    def test_kept_files(self):
+        """testdata has what its generator makes, and docs/memory.md shows what the program prints of one."""
+        for name, device in KEPT.items():
+            self.assertEqual(pickle.loads((self.CAPTURES / "memory_snapshots" / name).read_bytes()), document([device()]), name)
+        pages = (DOCS / "memory.md").read_text(encoding="utf-8").split("```")
+        (shown,) = [block for block in pages if "snapshot.pkl\nout of memory" in block]
+        path = self.scratch / "snapshot.pkl"
+        shutil.copy(self.CAPTURES / "memory_snapshots" / "pieces.pkl", path)
+        self.assertEqual(shown.splitlines()[2:], self.screen(path))
+        new, old = (self.CAPTURES / "memory_snapshots" / name for name in ("leak.pkl", "steady.pkl"))
+        (shown,) = [block for block in pages if block.startswith("\nin use at the end")]
+        self.assertEqual(shown.strip("\n"), self.compare(new, old).strip("\n"))
+
     def test_other_commands_refuse(self):
         """They need records of the profiler."""
         path = write(self.scratch / "s.pkl", [training()[0]])
@@ -194,6 +259,7 @@ class Snapshots(SnapshotRuns):
         before, sheets = outputs(), self.sheets(capture)
         write(capture / "snapshot.pkl", [training()[0]])
         self.assertEqual(outputs(), before)
+        self.assertTrue(any(line.startswith("rank 0, device 0 in snapshot.pkl: peak of ") for line in self.screen(capture)))
         with_snapshot = self.sheets(capture)
         self.assertEqual({name: with_snapshot[name] for name in sheets}, sheets)
         self.assertEqual(set(with_snapshot) - set(sheets), {"SnapshotDevices", "SnapshotPeak", "SnapshotHeld", "SnapshotOverTime",

@@ -34,6 +34,10 @@ constexpr const char* kSystemCalls =
     "70,70,pthread_cond_wait,1725398310787080000,3088062410\n";
 
 // As gil_tracer leaves it, and as it makes it ready for a viewer.
+constexpr const char* kFunctions =
+    "[2026-11-30 10:00:00,123][INFO][function_monitor.py:190] name:f start:5000001.5"
+    " duration:1200.25 rankId:0 pid:70 pname:python3 tid:71 tname:Thread-1 (worker)"
+    " extraInfo:event-cycles:900;event-instructions:400;event-LLC-load-misses:7\n";
 constexpr const char* kLocks = R"json([
 {"name":"take_gil","ph":"X","ts":"1700000000000001.000","dur":3.0,"pid":7,"tid":70},
 {"name":"take_gil","ph":"X","ts":1700000000000002.5,"dur":450.5,"pid":7,"tid":71},
@@ -94,6 +98,12 @@ std::vector<Target> Targets() {
   targets.push_back({"GIL", {kLocks, kShownLocks}, [](std::string_view content) {
                        Read(scratch.Write("GIL_7_rank_0.json", content), FileKind::kLockTrace,
                             static_cast<unsigned>(content.size()));
+                     }});
+  scratch.Write("start_info",
+                R"({"clockMonotonicRaw": "5000000000", "collectionTimeBegin": "100000000"})");
+  targets.push_back({"function_monitor", {kFunctions}, [](std::string_view content) {
+                       Read(scratch.Write("function_monitor_70.log", content),
+                            FileKind::kFunctionLog, 0);
                      }});
   return targets;
 }

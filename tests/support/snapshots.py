@@ -206,3 +206,11 @@ def fragmented(device=None):
     except OutOfMemory:
         return device
     raise AssertionError("it fitted")
+
+
+# What testdata/captures/memory_snapshots has.
+KEPT = {
+    "steady.pkl": lambda: training()[0],
+    "leak.pkl": lambda: training(leak=8 * MB)[0],  # of each step 8 MB stay
+    "pieces.pkl": fragmented,  # 80 MB are free when 32 MB are asked for, in pieces of 4 MB
+}

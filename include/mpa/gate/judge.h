@@ -58,6 +58,12 @@ int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy);
 /// nothing that is judged grew by as much.
 std::string WhyBaselineStays(const GateReport& report);
 
+/// True where these runs are added to the baseline that judged them: it has fewer than ten, they
+/// passed, and no metric changed by more than luck. So it becomes the median of ten runs, of which
+/// those that were chosen because they were better are few, and knows by how much runs differ.
+bool FillsBaseline(const GateReport& report, const std::vector<RunSummary>& base,
+                   const std::vector<RunSummary>& runs);
+
 /// The report of a gate: the sheets Metrics, Explanation and Mismatches for tables, and the whole
 /// of it for the writers that show a gate in a form of their own. Notes are the gate's.
 Report ReportOf(GateReport gate);

@@ -18,7 +18,8 @@
 
 namespace mpa {
 
-/// Where a run comes from: a capture, a directory with those of all ranks, or a baseline file.
+/// Where a run comes from: a capture, a directory with those of all ranks, a baseline file, or a
+/// history, of which the newest runs stand for a baseline.
 struct RunInput {
   std::string option;  ///< "-d" or "-bp": messages begin with it
   std::filesystem::path path;
@@ -38,6 +39,7 @@ struct LoadRunsRequest {
   std::int64_t memory_bytes = 0;  ///< for all ranks being read; 0: no limit
   /// Captures that are given twice are only named in the notes.
   bool count_repeated = false;
+  std::size_t history_runs = 10;  ///< that a history gives
   /// For runs of several ranks; null: their causes are not looked for.
   const JobCauseFinder* search = nullptr;
 };
@@ -56,14 +58,14 @@ struct LoadedRuns {
 std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
                                  const LoadRunsRequest& request);
 
-/// True for a file that says it is a baseline.
+/// True for a file that says it is a baseline or a history.
 bool IsBaselineFile(const std::filesystem::path& path);
 
 /// The leading steps that the runs of a baseline were made without; 0 for other files.
 std::size_t WarmupOfBaseline(const std::filesystem::path& path);
 
 /// Throw Error (kInput, kCorrupt) that names file and member.
-gate::Baseline ReadBaseline(const std::filesystem::path& path);
+gate::Baseline ReadBaseline(const std::filesystem::path& path, std::size_t history_runs = 1);
 gate::NoiseFloors ReadNoise(const std::filesystem::path& path);
 nlohmann::json ReadDocument(const std::filesystem::path& path);
 

@@ -10,6 +10,7 @@
 #include "mpa/base/rank.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/pipeline/cluster.h"
+#include "mpa/pipeline/find_ranks.h"
 
 namespace mpa {
 
@@ -27,6 +28,12 @@ struct VisitedRanks {
 /// Throws Error when no rank is left.
 VisitedRanks VisitRanks(
     const ClusterRequest& request, Tables needs,
-    const std::function<void(std::size_t position, RankId rank, const RankTrace&)>& visit);
+    const std::function<void(std::size_t position, RankId rank, RankTrace&)>& visit);
+
+/// The same of ranks that were found. `visit` may take the trace away, and then keeps its memory,
+/// which the limit of the request does not count.
+VisitedRanks VisitRanks(
+    const FoundRanks& found, const ClusterRequest& request, Tables needs,
+    const std::function<void(std::size_t position, RankId rank, RankTrace&)>& visit);
 
 }  // namespace mpa

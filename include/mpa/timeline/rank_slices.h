@@ -27,6 +27,7 @@ enum class TrackKind : std::uint8_t {
   kQueue,
   kSystemCalls,   ///< of a thread
   kLocks,         ///< that a thread waits for and holds
+  kFunctions,     ///< of a thread, with what was counted of their caches
   kThreadStates,  ///< what the scheduler of the operating system says of a thread
   kInterrupts,    ///< of a core of the host
   kRanges,        ///< that the program marked, on the device

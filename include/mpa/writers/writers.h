@@ -34,7 +34,7 @@ std::string StoryJson(const ScreenLines& lines);
 void PrintJson(const Report& report, std::FILE* stream);
 
 /// Which reports a form is for.
-enum class ReportKind { kComparison, kGate, kRecipe };
+enum class ReportKind { kComparison, kGate, kRecipe, kHistory };
 
 /// A form that a report can be written in. Each writer shows the parts of a report that it can.
 struct ExportType {
@@ -44,7 +44,8 @@ struct ExportType {
   /// is printed: FormatGateAnnotations().
   void (*write)(const Report& report, const std::filesystem::path& path,
                 std::vector<std::string>& notes);
-  std::vector<ReportKind> kinds = {ReportKind::kComparison, ReportKind::kGate, ReportKind::kRecipe};
+  std::vector<ReportKind> kinds = {ReportKind::kComparison, ReportKind::kGate, ReportKind::kRecipe,
+                                   ReportKind::kHistory};
 
   bool IsFor(ReportKind kind) const;
   /// It makes a directory of files.
@@ -52,8 +53,8 @@ struct ExportType {
 };
 
 /// xlsx, db, json, csv (a directory with a file for each sheet), md, html, columns, text (a
-/// directory with workbooks for each rank) and notebook, and for gates junit, openmetrics and
-/// github.
+/// directory with workbooks for each rank) and notebook, for gates junit, openmetrics and
+/// github, and for histories openmetrics.
 const std::vector<ExportType>& AllExportTypes();
 
 struct WrittenReport {

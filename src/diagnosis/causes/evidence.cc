@@ -13,7 +13,9 @@
 #include "graph_index.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/stable_sort.h"
+#include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/finding_search.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {
@@ -38,10 +40,12 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
       {"tasks", "trace_view.json", "comm_tasks", "COMMUNICATION_TASK_INFO"},
       {"collectives", "trace_view.json", "collectives", "COMMUNICATION_OP"},
       {"garbage", "trace_view.json", "garbage_collections", "GC_RECORD"},
-      {"threads", "trace of the scheduler", "thread_states", "thread_states"}};
+      {"threads", "trace of the scheduler", "thread_states", "thread_states"},
+      {"functions", "log of function_monitor", "function_counts", "function_counts"}};
   const auto* found = std::ranges::find(kNames, table, &Names::table);
   if (found == std::end(kNames)) return {source, table};
-  if (table == "threads") return {found->file, found->in_file};
+  // Such a file lies beside captures of all kinds.
+  if (IsOneOf(table, {"threads", "functions"})) return {found->file, found->in_file};
   if (source == "database") return {source, found->in_database};
   return {source == "text" ? found->file : source, found->in_file};
 }
@@ -159,6 +163,7 @@ class WorkOfRanks {
     if (!job_.Counts(job_.StepOfEdge(rank, edge)) || !places_.IsCulprit(job_.ranks[rank].rank))
       return;
     if (IsOfScheduler(type_)) return AddThreadWaits(rank, edge);
+    if (&type_ == &kHostCacheMisses) return AddFunctions(rank, edge, less);
     const RankDiagnosis& part = job_.Part(rank);
     std::optional<std::uint32_t> found;
     index_.Of(rank).shares.ForEach(edge, [&](std::uint32_t i) {
@@ -190,6 +195,24 @@ class WorkOfRanks {
                    .dur = wait.longest,
                    .time = wait.time,
                    .count = wait.count});
+    });
+  }
+
+  // Several calls may share the edge.
+  void AddFunctions(RankIndex rank, std::uint32_t edge, TimeNs less) {
+    const RankDiagnosis& part = job_.Part(rank);
+    const auto& functions = index_.Of(rank).functions;
+    TimeNs all = 0;
+    functions.ForEach(edge, [&](std::uint32_t i) { all += part.functions.times[i].time; });
+    functions.ForEach(edge, [&](std::uint32_t i) {
+      const CountedTime& time = part.functions.times[i];
+      const CountedCall& call = part.functions.calls[time.call];
+      places_.Add(rank, "functions",
+                  {.name = part.names[call.name],
+                   .start = call.start,
+                   .dur = call.dur,
+                   .time = ShareOf(less, Share(time.time, all)),
+                   .count = functions_.emplace(rank, time.call).second ? 1 : 0});
     });
   }
 
@@ -251,6 +274,7 @@ class WorkOfRanks {
   const bool is_excess_;
   Places& places_;
   std::set<std::tuple<std::size_t, TimeNs, NameId>> calls_;
+  std::set<std::pair<std::size_t, std::uint32_t>> functions_;
 };
 
 // Adds the operations that a fix shortens, on the ranks that were captured.

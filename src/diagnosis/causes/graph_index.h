@@ -41,11 +41,13 @@ class GraphIndex {
           blocked(part.blocked),
           gaps(part.gaps),
           waits(part.scheduler.waits),
+          functions(part.functions.times),
           places(part.places) {}
     RowsByEdge<HostShare> shares;
     RowsByEdge<BlockedPart> blocked;
     RowsByEdge<SilentGap> gaps;
     RowsByEdge<ThreadWait> waits;
+    RowsByEdge<CountedTime> functions;
     HostPlaces::Reader places;
   };
   struct OfOperation {

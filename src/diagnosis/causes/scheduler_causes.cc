@@ -18,11 +18,12 @@ constexpr MetricInfo kHoldUpsPerStep{"hold_ups_per_step", "count", "{} times a s
     kTakenPerStep{"cores_taken_per_step", "count", "cores are taken {} times a step"},
     kMovesPerStep{"moves_per_step", "count", "{} moves to other cores a step"},
     kFarMovesPerStep{"moves_between_nodes_per_step", "count",
-                     "{} moves to other NUMA nodes a step"};
+                     "{} moves to other NUMA nodes a step"},
+    kSlowerOnNode{"slower_on_node", "ratio", "operators take {} times as long there"};
 
 const std::vector<const FindingType*>& SchedulerFindings() {
-  static const std::vector<const FindingType*> findings = {&kHostPreempted, &kHostFewCores,
-                                                           &kHostWokenLate, &kHostInterrupts};
+  static const std::vector<const FindingType*> findings = {
+      &kHostPreempted, &kHostFewCores, &kHostWokenLate, &kHostInterrupts, &kHostNumaMoves};
   return findings;
 }
 
@@ -65,10 +66,23 @@ class SchedulerCauses : Finder {
                              ? RankSteps()
                              : static_cast<double>(candidate.ranks.size() * job_.CountedSteps());
     candidate.Measure(kTimePerStep, time / ranks);
-    candidate.Measure(kHoldUpsPerStep, count / ranks);
-    candidate.Measure(kLongestHoldUp, longest);
+    if (&type == &kHostNumaMoves) {
+      candidate.Measure(kSlowerOnNode, MostOnOtherNode(candidate));
+    } else {
+      candidate.Measure(kHoldUpsPerStep, count / ranks);
+      candidate.Measure(kLongestHoldUp, longest);
+    }
     MeasureSwitches(candidate);
     candidates_.push_back(std::move(candidate));
+  }
+
+  double MostOnOtherNode(const Finding& candidate) const {
+    double most = 0;
+    for (RankIndex rank; rank < job_.ranks.size(); ++rank) {
+      if (candidate.Concerns(job_.ranks[rank].rank))
+        most = std::max(most, job_.Part(rank).scheduler.far_ratio);
+    }
+    return most;
   }
 
   // Of all steps that were captured, of the ranks that it names.
@@ -91,11 +105,6 @@ class SchedulerCauses : Finder {
   }
 };
 
-AdvicePart BindThreads() {
-  return {"bind the threads that launch to cores of their own (taskset -cp CORES THREAD)",
-          Change("threads that launch", "cores of their own")};
-}
-
 }  // namespace
 
 bool IsOfScheduler(const FindingType& type) {
@@ -104,14 +113,18 @@ bool IsOfScheduler(const FindingType& type) {
 
 bool IsAbout(const FindingType& type, const ThreadWait& wait) {
   if (wait.doing == ThreadDoing::kInterrupted) return &type == &kHostInterrupts;
+  if (wait.doing == ThreadDoing::kRunning) return &type == &kHostNumaMoves;
   if (wait.by_own) return &type == &kHostFewCores;
   return &type == (wait.doing == ThreadDoing::kPreempted ? &kHostPreempted : &kHostWokenLate);
 }
 
-void LeaveToScheduler(std::vector<Finding>& candidates) {
+void LeaveToCores(std::vector<Finding>& candidates) {
+  const auto is_of_cores = [](const Finding& candidate) {
+    return IsOfScheduler(*candidate.type) || candidate.Is(kHostCacheMisses);
+  };
   std::unordered_map<ReplayGraph::Edge, TimeNs> held;
   for (const Finding& candidate : candidates) {
-    if (!IsOfScheduler(*candidate.type)) continue;
+    if (!is_of_cores(candidate)) continue;
     for (const Removal::Edge& wait : candidate.what_if.expect.waits) held[wait.edge] += wait.less;
   }
   if (held.empty()) return;
@@ -123,7 +136,7 @@ void LeaveToScheduler(std::vector<Finding>& candidates) {
     std::erase_if(removal.waits, [](const Removal::Edge& wait) { return wait.less == 0; });
   };
   for (Finding& candidate : candidates) {
-    if (IsOfScheduler(*candidate.type)) continue;
+    if (is_of_cores(candidate)) continue;
     leave(candidate.what_if.expect);
     leave(candidate.what_if.bound);
   }
@@ -172,5 +185,18 @@ const FindingType kHostInterrupts = Fault(
          {{"handle these interrupts on other cores (/proc/irq/N/smp_affinity; stop irqbalance)",
            Change("interrupts", "other cores")},
           BindThreads()}}});
+
+const FindingType kHostNumaMoves = Fault(
+    Area::kHosts, "host.numa_moves", {"platform"},
+    "threads that launch are moved to another NUMA node, where they are slower",
+    {.looked_at = "a trace of the scheduler that says which cores are of which NUMA node: how long"
+                  " operators of the same names run on one node and, after a move, on another",
+     .refuted_by = "they take as long on both nodes, or were as slow before the move",
+     .applies = [](const Coverage& job) { return job.nodes; },
+     .advice = {{{"keep the process on one NUMA node (numactl --cpunodebind=N --membind=N)",
+                  Change("cores and memory of the process", "one NUMA node")},
+                 BindThreads(),
+                 {"switch the balancing of NUMA nodes off (kernel.numa_balancing=0)",
+                  Change("kernel.numa_balancing", "0")}}}});
 
 }  // namespace mpa

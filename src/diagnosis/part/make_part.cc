@@ -77,6 +77,7 @@ class PartMaker {
           const CallSites sites(trace_, account_.clock);
           AddShares(trace_, timeline_, sites, stretches, names_, part_);
           AddThreadWaits(trace_, stretches, names_, part_);
+          AddCountedCalls(trace_, stretches, names_, part_);
           AddBlocked(sites);
           if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
           FindKernelOperators(trace_, names_, part_);
@@ -85,6 +86,8 @@ class PartMaker {
         },
         [&] {
           part_.analyzers = MakeAnalyzerRows(trace_);
+          part_.counts_links = CountsLinks(trace_);
+          if (part_.counts_links) part_.full_links = FullLinksOf(trace_, WindowOfSteps());
           part_.roofline = RooflineOf(trace_);
         }};
     ParallelFor(pieces.size(), [&](std::size_t piece) { pieces[piece](); });
@@ -251,10 +254,29 @@ class PartMaker {
     }
   }
 
+  Interval WindowOfSteps() const {
+    if (part_.steps.empty()) return {};
+    return {part_.steps.front().begin, part_.steps.back().end};
+  }
+
+  // What the device told, beside what the allocators did.
+  void AddDeviceMemory(const MemoryTotals& totals) {
+    DeviceMemoryTold told = DeviceMemoryOf(trace_, WindowOfSteps());
+    part_.memory.others = std::max<std::int64_t>(told.others, 0);
+    part_.memory.components = std::move(told.components);
+    for (const auto& [time, bytes] : told.process) {
+      const std::int64_t reserved = totals.ReservedAt(time);
+      if (reserved >= 0) part_.memory.outside = std::max(part_.memory.outside, bytes - reserved);
+    }
+    for (std::size_t step = 0; step < std::min(steps_.Count(), part_.steps.size()); ++step)
+      part_.steps[step].memory.process = told.ProcessAt(steps_.HostEnd(step));
+  }
+
   void AddMemory() {
     const MemoryTotals totals(trace_);
     part_.memory.peak = std::max<std::int64_t>(totals.MostReserved(), 0);
     AddMemoryOfSteps(totals.All());
+    AddDeviceMemory(totals);
     const MemorySamples& samples = trace_.memory_samples;
     for (std::size_t i = 0; i < samples.Size(); ++i) {
       if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.memory.pool)
@@ -449,8 +471,18 @@ void CheckPart(const RankDiagnosis& part) {
           scheduler.far_moves >= -1);
   for (const ThreadWait& wait : part.scheduler.waits) {
     Require(wait.edge < graph.edges.size() && is_name(wait.name) && IsDuration(wait.time));
-    Require(HoldsUp(wait.doing));
+    Require(HoldsUp(wait.doing) || wait.doing == ThreadDoing::kRunning);
     RequireTime(wait.start, wait.longest);
+  }
+  Require(std::isfinite(scheduler.far_ratio) && scheduler.far_ratio >= 0);
+  for (const CountedCall& call : part.functions.calls) {
+    Require(is_name(call.name) && call.cycles >= -1 && call.instructions >= -1 &&
+            call.misses >= -1);
+    RequireTime(call.start, call.dur);
+  }
+  for (const CountedTime& time : part.functions.times) {
+    Require(time.edge < graph.edges.size() && time.call < part.functions.calls.size() &&
+            IsDuration(time.time));
   }
   for (const BlockedPart& call : part.blocked) {
     Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place) &&

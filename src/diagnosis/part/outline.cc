@@ -24,7 +24,8 @@ std::int64_t BytesBesideOutline(const RankDiagnosis& part) {
   return BytesOf(graph.nodes, kOfNode) + BytesOf(graph.edges, kOfEdge) + BytesOf(part.kinds) +
          BytesOf(part.origins) + BytesOf(part.shares, kOfShare) + BytesOf(part.between) +
          static_cast<std::int64_t>(part.places.Bytes()) + BytesOf(part.gaps) +
-         BytesOf(part.scheduler.waits) + BytesOf(part.blocked) + BytesOf(part.transfers) +
+         BytesOf(part.scheduler.waits) + BytesOf(part.functions.calls) +
+         BytesOf(part.functions.times) + BytesOf(part.blocked) + BytesOf(part.transfers) +
          BytesOf(part.long_tasks) + BytesOf(part.operators.of_node);
 }
 
@@ -65,6 +66,8 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.has_shapes = part.has_shapes;
   outline.has_host_ops = part.has_host_ops;
   outline.scheduler.recorded = part.scheduler.recorded;
+  outline.scheduler.far_moves = part.scheduler.far_moves;
+  outline.functions.recorded = part.functions.recorded;
   outline.is_compiled = part.is_compiled;
   outline.trains = part.trains;
   outline.steps = part.steps;
@@ -79,6 +82,8 @@ RankDiagnosis OutlineOf(const RankDiagnosis& part) {
   outline.chip = part.chip;
   outline.rated_mhz = part.rated_mhz;
   outline.memory = part.memory;
+  outline.full_links = part.full_links;
+  outline.counts_links = part.counts_links;
   outline.whole_bytes = part.whole_bytes;
   PartNames names(outline.names);
   const auto rename = [&](NameId& name) { name = names.Of(part.names[name]); };

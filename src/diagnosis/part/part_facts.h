@@ -57,6 +57,11 @@ void AddShares(const RankTrace& trace, const HostTimeline& timeline, const CallS
 void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stretches,
                     PartNames& names, RankDiagnosis& part);
 
+/// The calls of functions with the counters of the processor, and what of the stretches lies in
+/// them.
+void AddCountedCalls(const RankTrace& trace, const std::vector<HostStretch>& stretches,
+                     PartNames& names, RankDiagnosis& part);
+
 /// Which operators asked for the kernels of the part's graph, whose rows are still those of the
 /// trace.
 void FindOrigins(const RankTrace& trace, TimeNs host_offset, const CallSites& sites,

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "far_nodes.h"
 #include "mpa/measure/thread_time.h"
 #include "part_facts.h"
 
@@ -62,6 +63,7 @@ void AddThreadWaits(const RankTrace& trace, const std::vector<HostStretch>& stre
            .start = hold.start});
     }
   }
+  AddFarTimes(trace, threads, stretches, names, part);
 }
 
 }  // namespace mpa

@@ -262,6 +262,14 @@ class Measuring {
 
 }  // namespace
 
-RankCounters Measure(const RankTrace& trace) { return Measuring(trace).Measure(TracksOf(trace)); }
+RankCounters Measure(const RankTrace& trace) {
+  const std::vector<Track> tracks = TracksOf(trace);
+  RankCounters part = Measuring(trace).Measure(tracks);
+  part.kernels = KernelsBoundByMemory(trace, tracks);
+  for (const Track& track : tracks) {
+    if (track.group == "HBM" && track.name == kReadAndWrite) part.memory_peak = track.limit;
+  }
+  return part;
+}
 
 }  // namespace mpa::recipes::hardware

@@ -63,11 +63,31 @@ struct Step {
   TimeNs begin = 0, end = 0;
 };
 
+/// Kernels of one type and shape that memory holds up.
+struct MemoryKernels {
+  std::string type, shapes;
+  std::int64_t count = 0;
+  TimeNs time = 0;
+  double bytes = 0;       ///< of all their tensors, each read or written once; 0: not known
+  bool measured = false;  ///< the loads of their units were; false: their rate tells
+  double counter = 0;     ///< mean of the memory's counter in their time, bytes per second
+  TimeNs counted = 0;     ///< of their time, in which it was sampled
+  double of_samples = 0;  ///< how much of the time of these samples they took, 0 to 1
+
+  /// Bytes per second; 0: not known.
+  double Rate() const {
+    constexpr double kSecond = 1e9;
+    return time > 0 ? bytes * kSecond / static_cast<double>(time) : 0;
+  }
+};
+
 struct RankCounters {
   TimeNs begin = 0, end = 0;  ///< of all samples
   std::vector<Step> steps;
   std::vector<Counter> counters;
-  std::int64_t silent = 0;  ///< counters that were 0 all the time, which are left out
+  std::int64_t silent = 0;             ///< counters that were 0 all the time, which are left out
+  std::vector<MemoryKernels> kernels;  ///< the longest first
+  double memory_peak = -1;             ///< of the chip, bytes per second; -1: not known
 };
 
 using Ranks = std::vector<OfRank<RankCounters>>;
@@ -80,8 +100,12 @@ inline constexpr const char* kHowToRecord =
 /// Measures all counters of a rank.
 RankCounters Measure(const RankTrace& trace);
 
-/// The sheets HardwareCounters, HardwareByStep, HardwareWhileHigh, HardwareOverTime and, of several
-/// ranks, HardwareSpread; and the drawings.
+/// Of the tracks that of HBM is asked; nothing without it.
+std::vector<MemoryKernels> KernelsBoundByMemory(const RankTrace& trace,
+                                                const std::vector<Track>& tracks);
+
+/// The sheets HardwareCounters, HardwareByStep, HardwareWhileHigh, HardwareKernels,
+/// HardwareOverTime and, of several ranks, HardwareSpread; and the drawings.
 void AddSheets(const Ranks& ranks, Report& report);
 void AddDrawings(const Ranks& ranks, Report& report);
 

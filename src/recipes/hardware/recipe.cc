@@ -47,7 +47,8 @@ Recipe Hardware() {
        .folder = "Hardware",
        .summary = "counters of memories, links and the host: what they reach, and what ran then",
        .needs = Tables::kCounters | Tables::kCoreClocks | Tables::kChips | Tables::kJobInfo |
-                Tables::kHostOps | Tables::kDeviceTasks | Tables::kHostCalls | kStepTables,
+                Tables::kHostOps | Tables::kDeviceTasks | Tables::kHostCalls | kStepTables |
+                Tables::kKernelTensors | Tables::kKernelCounters | Tables::kKernelLoads,
        .can_run = JudgeHardware});
 }
 

@@ -83,7 +83,7 @@ std::string Sentence(const Reached& reached, bool several) {
   const std::string label =
       several ? Say("{0} on {1}", counter.id.Label(), RankText(reached.rank)) : counter.id.Label();
   const std::string value = ValueText(counter.id, counter.max);
-  if (counter.samples > 1 && counter.min == counter.max && counter.limit <= 0)
+  if (counter.id.kind == CounterKind::kLevel && counter.min == counter.max && counter.limit <= 0)
     return Say("{} is {} all the time", label, value);
   // What runs a little of that time is not what the counter tells of.
   const bool runs = counter.id.unit == kBandwidth && !counter.ran.empty() &&
@@ -164,6 +164,34 @@ void AddWork(const std::vector<Reached>& groups, ScreenLines& lines) {
   }
 }
 
+// The longest of the rank whose kernels take most, with what the counter says of their time where
+// they took most of it.
+void AddKernels(const Ranks& ranks, ScreenLines& lines) {
+  constexpr std::size_t kMostKernels = 5;
+  constexpr double kMostOfSamples = 0.5, kGigabyte = 1e9;
+  const auto longest = std::ranges::max_element(ranks, {}, [](const auto& rank) {
+    TimeNs time = 0;
+    for (const MemoryKernels& kernels : rank.part.kernels) time += kernels.time;
+    return time;
+  });
+  if (longest == ranks.end() || longest->part.kernels.empty()) return;
+  const ScreenList list(
+      2, {ScreenText("kernels that memory holds up", 30), ScreenNumber("ms", 9),
+          ScreenNumber("GB/s", 8), ScreenPercent("of peak", 9), ScreenNumber("HBM GB/s", 9)});
+  lines.push_back(list.Heading());
+  const RankCounters& part = longest->part;
+  for (std::size_t i = 0; i < std::min(kMostKernels, part.kernels.size()); ++i) {
+    const MemoryKernels& kernels = part.kernels[i];
+    const double rate = kernels.Rate();
+    const auto number = [](double value) { return Cell(fmt::format("{:.1f}", value)); };
+    lines.push_back(list.Line(
+        kernels.type, fmt::format("{:.2f}", InMs(kernels.time)),
+        rate > 0 ? number(rate / kGigabyte) : Cell(),
+        rate > 0 && part.memory_peak > 0 ? Cell(100 * rate / part.memory_peak) : Cell(),
+        kernels.of_samples >= kMostOfSamples ? number(kernels.counter / kGigabyte) : Cell()));
+  }
+}
+
 // Losses are evidence however small they are; that more was sent is none.
 bool IsLoss(const Counter& counter) {
   return counter.id.kind == CounterKind::kTotal && counter.grown > 0 &&
@@ -203,6 +231,7 @@ void AddLines(const Ranks& ranks, Detail detail, Report& report) {
     AddSpreads(counters, lines);
   }
   AddWork(groups, lines);
+  AddKernels(ranks, lines);
   AddLosses(counters, ranks, lines);
   std::int64_t silent = 0;
   for (const auto& [id, part] : ranks) silent = std::max(silent, part.silent);

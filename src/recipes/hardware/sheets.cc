@@ -148,6 +148,62 @@ SheetColumns<StretchItem> StretchColumns() {
                                                   "Mean in the stretch, weighted by time.")});
 }
 
+struct KernelItem {
+  RankId rank;
+  const MemoryKernels* kernels = nullptr;
+  double peak = -1;
+};
+
+Cell GigabytesPerSecond(double bytes) {
+  constexpr double kGigabyte = 1e9;
+  return bytes > 0 ? Cell(bytes / kGigabyte) : Cell();
+}
+
+SheetColumns<KernelItem> KernelColumns() {
+  using Item = KernelItem;
+  return {
+      CountColumn<&Item::rank, kRank>("rankId", 8, "The rank."),
+      TextColumn<&Item::kernels, &MemoryKernels::type>("opType", 30, "Type of the kernels."),
+      TextColumn<&Item::kernels, &MemoryKernels::shapes>("inputShapes", 40,
+                                                         "Shapes of their inputs."),
+      CountColumn<&Item::kernels, &MemoryKernels::count>("kernels", 10, "How many there are."),
+      CountColumn<&Item::kernels, &MemoryKernels::time>("timeNs", 16, "Their time, in ns."),
+      {NamedColumn("boundBy", Format::kText, 10,
+                   "loads: the units that load and store are the busiest ones of the cores for most"
+                   " of the time; shapes: no loads were measured, and they move their tensors at"
+                   " half the peak of the memory or more."),
+       [](const Item& item) -> Cell {
+         return std::string(item.kernels->measured ? "loads" : "shapes");
+       }},
+      {NamedColumn("bytes", kValue, 18,
+                   "Bytes of their tensors, each read or written once; empty: shapes or types are"
+                   " not known."),
+       [](const Item& item) -> Cell {
+         return item.kernels->bytes > 0 ? Cell(item.kernels->bytes) : Cell();
+       }},
+      {NamedColumn("gigabytesPerSecond", kValue, 14, "These bytes over the time of the kernels."),
+       [](const Item& item) -> Cell { return GigabytesPerSecond(item.kernels->Rate()); }},
+      {NamedColumn(
+           "ofPeakPercent", kValue, 12,
+           "The same as a share of the peak of the memory, in percent; more than 100: caches"
+           " had a part of it. Empty: the peak is not known."),
+       [](const Item& item) -> Cell {
+         const double of_kernels = item.kernels->Rate();
+         return item.peak > 0 && of_kernels > 0 ? Cell(100 * of_kernels / item.peak) : Cell();
+       }},
+      {NamedColumn("counterGigabytesPerSecond", kValue, 14,
+                   "Mean of the counter of HBM, read and written, in their time; empty: it was not"
+                   " sampled then."),
+       [](const Item& item) -> Cell { return GigabytesPerSecond(item.kernels->counter); }},
+      {NamedColumn(
+           "ofSamplesPercent", kValue, 12,
+           "How much of the time of these samples the kernels took, in percent: the less, the"
+           " more the counter tells of what ran beside."),
+       [](const Item& item) -> Cell {
+         return item.kernels->counted > 0 ? Cell(100 * item.kernels->of_samples) : Cell();
+       }}};
+}
+
 TimeNs BoundOf(const RankCounters& part, std::size_t stretch) {
   return part.begin + static_cast<TimeNs>(static_cast<double>(part.end - part.begin) *
                                           static_cast<double>(stretch) / kStretches);
@@ -207,10 +263,13 @@ void AddSheets(const Ranks& ranks, Report& report) {
   ItemSheet steps({"HardwareByStep", ToTranslate("Counters in each step")}, StepColumns());
   ItemSheet ran({"HardwareWhileHigh", ToTranslate("What ran while a counter was high")},
                 RanColumns());
+  ItemSheet kernels({"HardwareKernels", ToTranslate("Kernels that memory holds up")},
+                    KernelColumns());
   ItemSheet stretches({"HardwareOverTime", ToTranslate("Counters over time")}, StretchColumns());
   counters.sheet.of_rank = {"hardware", "Counters"};
   steps.sheet.of_rank = {"hardware", "Steps"};
   ran.sheet.of_rank = {"hardware", "While high"};
+  kernels.sheet.of_rank = {"hardware", "Kernels"};
   stretches.sheet.of_rank = {"hardware", "Over time"};
   for (const auto& [id, part] : ranks) {
     const RankIndex rank = BeginRank(id, report);
@@ -224,12 +283,14 @@ void AddSheets(const Ranks& ranks, Report& report) {
             {id, &counter, {BoundOf(part, i), BoundOf(part, i + 1), counter.over_time[i]}}, rank);
       }
     }
+    for (const MemoryKernels& item : part.kernels) kernels.Add({id, &item, part.memory_peak}, rank);
     over_time += over_time < kMostOverTime ? 1 : 0;
   }
   if (ranks.size() > kMostOverTime)
     report.notes.push_back(
         Say("HardwareOverTime lists the first {} of {} ranks", kMostOverTime, ranks.size()));
-  for (Sheet* sheet : {&counters.sheet, &steps.sheet, &ran.sheet, &stretches.sheet}) {
+  for (Sheet* sheet :
+       {&counters.sheet, &steps.sheet, &ran.sheet, &kernels.sheet, &stretches.sheet}) {
     if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
   }
   if (ranks.size() > 1 && !report.sheets.empty()) AddSpread(ranks, report);

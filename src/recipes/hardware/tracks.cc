@@ -197,7 +197,7 @@ class TrackList {
         if (track.group == group && track.is_main) both.push_back(&track);
       }
       if (both.size() != 2) continue;
-      Track sum = Joined(both, Together::kSum, "read and write", both.front()->part);
+      Track sum = Joined(both, Together::kSum, kReadAndWrite, both.front()->part);
       constexpr double kGigabyte = 1e9;
       const double peak = LimitsOf(trace_.job.chip).memory_gbs * kGigabyte;
       sum.limit = peak > 0 && std::string_view(group) == "HBM" ? peak : -1;

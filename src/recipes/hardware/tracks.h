@@ -39,5 +39,7 @@ std::vector<Track> TracksOf(const RankTrace& trace);
 
 /// The part that stands for the sum of the others.
 inline constexpr const char* kAllParts = "all";
+/// What a memory reads and writes together.
+inline constexpr const char* kReadAndWrite = "read and write";
 
 }  // namespace mpa::recipes::hardware

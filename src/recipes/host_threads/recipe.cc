@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/error.h"
@@ -155,13 +156,13 @@ void AddThreadLines(const Ranks& ranks, Detail detail, ScreenLines& lines) {
   constexpr std::size_t kUsual = 8;
   if (detail != Detail::kAll) shown.resize(std::min(shown.size(), kUsual));
   const ScreenList list(
-      2, {ScreenNumber(Say("rank"), 5), ScreenNumber(Say("thread"), 9), ScreenText(Say("name"), 15),
+      2, {ScreenText(Say("name"), 15), ScreenNumber(Say("thread"), 9), ScreenNumber(Say("rank"), 5),
           ScreenMs(Say("running ms"), 11), ScreenMs(Say("held up ms"), 11),
           ScreenNumber(Say("taken"), 6), ScreenNumber(Say("moves"), 6), ScreenText(Say("behind"))});
   lines.push_back(list.Heading());
   for (const Shown& one : shown) {
     const ThreadRow& row = *one.row;
-    lines.push_back(list.Line(RankCell(one.rank), row.thread, row.name, row.running, row.HeldUp(),
+    lines.push_back(list.Line(row.name, row.thread, RankCell(one.rank), row.running, row.HeldUp(),
                               row.taken, row.moves, row.by));
   }
 }
@@ -186,8 +187,15 @@ void AddInterruptLines(const Ranks& ranks, ScreenLines& lines) {
 void ReduceHostThreads(const Ranks& ranks, const RecipeArguments&, OutputSelection wanted,
                        Report& report) {
   if (wanted.sheets) {
-    AddRowsOfRanks(ranks, &RankThreads::threads, {"HostThreads", ThreadColumns()}, report);
-    PartSheet<InterruptItem> list({"HostInterrupts", InterruptColumns()});
+    ItemSheet threads({"HostThreads", ToTranslate("What the threads of each rank did")},
+                      ThreadColumns());
+    threads.sheet.charts = {LargestBars(
+        "Threads that could run and did not", {"thread", "threadId", "rankId"},
+        {{"preempted(ns)", Tint::kWait}, {"woken(ns)", Tint::kFree}, {"interrupted(ns)"}},
+        Measured::kNs)};
+    AddRowsOfRanks(ranks, &RankThreads::threads, std::move(threads), report);
+    PartSheet<InterruptItem> list(
+        {{"HostInterrupts", ToTranslate("Interrupts of each core")}, InterruptColumns()});
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       for (const InterruptRow& row : ranks[rank].part.interrupts)
         list.Add({ranks[rank].rank, &row}, rank);

@@ -208,7 +208,8 @@ void AddDevices(const std::vector<ShownDevice>& devices, bool with_file, Report&
 
 void AddSnapshotLines(const Ranks& ranks, Detail detail, Report& report) {
   std::vector<ShownDevice> devices;
-  bool with_file = false;
+  const bool behind_captures = !report.lines.empty();
+  bool with_file = behind_captures;
   for (const auto& [rank, part] : ranks) {
     for (const SnapshotMemory& memory : part.snapshots) {
       devices.push_back({rank, &memory});
@@ -223,8 +224,8 @@ void AddSnapshotLines(const Ranks& ranks, Detail detail, Report& report) {
   });
   const SnapshotMemory& worst = *devices.front().memory;
   const std::string verdict = VerdictOf(worst);
-  AddSentence(devices.size() == 1 ? verdict
-                                  : Say("{}: {}", DeviceName(devices.front(), with_file), verdict),
+  const bool is_alone = devices.size() == 1 && !behind_captures;
+  AddSentence(is_alone ? verdict : Say("{}: {}", DeviceName(devices.front(), with_file), verdict),
               report.lines);
   AddFailures(worst, report);
   AddSnapshotPeak(worst, report);

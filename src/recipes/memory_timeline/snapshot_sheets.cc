@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sheets of memory snapshots.
+#include <cstdint>
 #include <utility>
 
 #include "mpa/base/language.h"
@@ -41,6 +42,11 @@ SheetColumns<ItemOfDevice<Value>> SiteColumns() {
                                                               "The line of the program.")};
 }
 
+// Positions of actions are counted from 1, as screens and charts do; -1 is before the history.
+constexpr auto kFromOne = [](std::int64_t position) {
+  return position >= 0 ? Cell(position + 1) : Cell();
+};
+
 template <typename Item>
 Cell ShareOf(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return {};
@@ -60,9 +66,9 @@ SheetColumns<DeviceItem> SummaryColumns() {
                                                   "Bytes in use before the history."),
        CountColumn<&Item::value, &Memory::peak, &Level::Allocated>(
            "peakBytes", 16, "Most bytes in use, as the program asked for them."),
-       CountColumn<&Item::value, &Memory::peak, &Level::time, kIfKnown>(
+       CountColumn<&Item::value, &Memory::peak, &Level::time, kFromOne>(
            "peakAction", 12,
-           "The action that reached the peak, from 0; empty: before the history."),
+           "The action that reached the peak, from 1; empty: before the history."),
        CountColumn<&Item::value, &Memory::peak_time, kIfKnown>(
            "peakNs", 20, "Time of the peak, in ns; empty: times were not recorded."),
        CountColumn<&Item::value, &Memory::peak, &Level::reserved>("reservedAtPeakBytes", 16,
@@ -129,11 +135,12 @@ SheetColumns<ItemOfDevice<Kept>> HeldColumns() {
         [](const Item& item) -> Cell {
           return ShareOf<Item>(item.value->bytes, item.memory->held.asked);
         }},
-       CountColumn<&Item::value, &Kept::oldest, kIfKnown>(
+       CountColumn<&Item::value, &Kept::oldest, kFromOne>(
            "oldestAction", 12,
-           "The action that made the oldest allocation; empty: it is from before the history."),
-       CountColumn<&Item::value, &Kept::newest, kIfKnown>(
-           "newestAction", 12, "The action that made the newest allocation."),
+           "The action that made the oldest allocation, from 1; empty: it is from before the"
+           " history."),
+       CountColumn<&Item::value, &Kept::newest, kFromOne>(
+           "newestAction", 12, "The action that made the newest allocation, from 1."),
        CountColumn<&Item::value, &Kept::oldest_age, kIfKnown>(
            "oldestAgeNs", 20,
            "Age of the oldest allocation at the end, in ns; empty: times were not recorded, or it"
@@ -153,8 +160,8 @@ SheetColumns<ItemOfDevice<Point>> HistoryColumns() {
   using Item = ItemOfDevice<Point>;
   return Joined<Item>(
       DeviceColumns<Point>(),
-      {CountColumn<&Item::value, &Point::level, &Level::time, kIfKnown>(
-           "action", 12, "The action, from 0; empty: before the first one."),
+      {CountColumn<&Item::value, &Point::level, &Level::time, kFromOne>(
+           "action", 12, "The action, from 1; empty: before the first one."),
        CountColumn<&Item::value, &Point::time, kIfKnown>(
            "timeNs", 20, "Time of the action, in ns; empty: times were not recorded."),
        CountColumn<&Item::value, &Point::level, &Level::Allocated>(
@@ -167,8 +174,8 @@ SheetColumns<ItemOfDevice<Failure>> FailureColumns() {
   using Item = ItemOfDevice<Failure>;
   return Joined<Item>(
       DeviceColumns<Failure>(),
-      {CountColumn<&Item::value, &Failure::memory, &OutOfMemory::position>("action", 12,
-                                                                           "The action, from 0."),
+      {CountColumn<&Item::value, &Failure::memory, &OutOfMemory::position, kFromOne>(
+           "action", 12, "The action, from 1."),
        CountColumn<&Item::value, &Failure::memory, &OutOfMemory::asked>(
            "askedBytes", 16, "Bytes that were asked for."),
        CountColumn<&Item::value, &Failure::memory, &OutOfMemory::device_free>(

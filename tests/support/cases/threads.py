@@ -8,6 +8,8 @@ from large_job import EPOCH, MAIN
 from .case import Case, MS, Plants, planted, small_job, write_job
 
 RANK, CORE = 3, 5  # of the rank whose launches are slow, and of its thread
+FAR_CORE = 60  # of another NUMA node
+NODES = "# node0 cpu list : 0-47\n# node1 cpu list : 48-95\n"
 MONOTONIC = 7_000_000_000_000  # on the clock of the trace, when the capture begins
 HEAD = "# tracer: nop\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
 RUN_BEFORE = 5 * MS
@@ -36,15 +38,15 @@ class Lines:
     def __init__(self):
         self.lines = []
 
-    def add(self, time, name, thread, event):
+    def add(self, time, name, thread, event, core=CORE):
         seconds, rest = divmod((MONOTONIC + time) // 1000, 1_000_000)
-        text = f"{name:>16}-{thread:<7} [{CORE:03}] d..2. {seconds}.{rest:06}: {event}\n"
+        text = f"{name:>16}-{thread:<7} [{core:03}] d..2. {seconds}.{rest:06}: {event}\n"
         self.lines.append((time, len(self.lines), text))
 
-    def switch(self, time, before, after, state):
+    def switch(self, time, before, after, state, core=CORE):
         event = (f"sched_switch: prev_comm={before[0]} prev_pid={before[1]} prev_prio=120 prev_state={state} ==> "
                  f"next_comm={after[0]} next_pid={after[1]} next_prio=120")
-        self.add(time, *before, event)
+        self.add(time, *before, event, core)
 
     def text(self):
         return HEAD + "".join(text for _, _, text in sorted(self.lines))
@@ -52,6 +54,31 @@ class Lines:
 
 class Steady(Stalled):
     AT = ()
+
+
+class Far(Plants):
+    """The thread of one rank is moved to another NUMA node, from which on its operators take longer."""
+
+    FACTOR, FROM = 1.6, 2  # the step
+
+    def __init__(self):
+        super().__init__()
+        self.step, self.moved = 0, None
+
+    def pause_ns(self, rank, step, number):
+        self.step = step
+        return 0
+
+    def on_host(self, rank):
+        return self.FACTOR if rank == RANK and self.step >= self.FROM else 1
+
+    def record(self, writer, number, done):
+        if writer.rank == RANK and done.step == self.FROM and number == 0:
+            self.moved = done.free
+
+
+class AsFast(Far):
+    FACTOR = 1
 
 
 LAUNCHING, IDLE = ("python3", MAIN), ("swapper/5", 0)
@@ -77,6 +104,14 @@ def interrupted_by(name, number, length):
     return add
 
 
+def write_clock(capture):
+    """How the clock of other tools than the profiler goes with that of the capture."""
+    host = next(capture.glob("PROF_*")) / "host"
+    host.mkdir()
+    host.joinpath("start_info").write_text(json.dumps(
+        {"clockMonotonicRaw": str(MONOTONIC), "collectionTimeBegin": str(EPOCH // 1000)}), encoding="utf-8")
+
+
 def with_trace(add_stall):
     """Writes a job whose ranks have a trace of the scheduler; in that of one rank the stalls have a reason."""
     def write(folder, job):
@@ -89,11 +124,24 @@ def with_trace(add_stall):
             lines.switch(max(job.ends) + RUN_BEFORE, LAUNCHING, IDLE, "S")
             capture = folder / f"rank{rank}_ascend_pt"
             capture.joinpath("trace.txt").write_text(lines.text(), encoding="utf-8")
-            host = next(capture.glob("PROF_*")) / "host"
-            host.mkdir()
-            host.joinpath("start_info").write_text(json.dumps(
-                {"clockMonotonicRaw": str(MONOTONIC), "collectionTimeBegin": str(EPOCH // 1000)}), encoding="utf-8")
+            write_clock(capture)
     return write
+
+
+def with_nodes(folder, job, nodes=NODES):
+    """The same of a job in which a thread moves. `nodes` "": the trace does not say which cores are of which node."""
+    write_job(folder, job)
+    for rank in range(job.ranks):
+        lines, core = Lines(), CORE
+        lines.switch(-RUN_BEFORE, IDLE, LAUNCHING, "S")
+        if rank == RANK:
+            lines.switch(job.plants.moved, LAUNCHING, IDLE, "S")
+            core = FAR_CORE
+            lines.switch(job.plants.moved + 4_000, IDLE, LAUNCHING, "S", core)
+        lines.switch(max(job.ends) + RUN_BEFORE, LAUNCHING, IDLE, "S", core)
+        capture = folder / f"rank{rank}_ascend_pt"
+        capture.joinpath("trace.txt").write_text(nodes + lines.text(), encoding="utf-8")
+        write_clock(capture)
 
 
 def scheduled(add_stall, **truth):
@@ -107,4 +155,7 @@ CASES = [
          **scheduled(taken_by("kworker/5:1", 91, 20), place="kworker/5:1")),
     Case("interrupts", finding="host.interrupts",
          **scheduled(interrupted_by("sq_send_trigger_irq", 180, MS // 2), place="sq_send_trigger_irq")),
+    Case("numa-moves", finding="host.numa_moves",
+         **planted(lambda: small_job(Far(), ranks=4), lambda: small_job(AsFast(), ranks=4), with_nodes, ranks=[RANK],
+                   place="NUMA node 1 -> python3", metrics={"slower_on_node": Far.FACTOR})),
 ]

@@ -22,7 +22,8 @@ class HostWaitFiles : public ::testing::Test {
   static Names FilesOf(const RankInput& rank) {
     Names names;
     for (const CaptureFile& file : rank.files) {
-      if (file.kind == FileKind::kSystemCalls || file.kind == FileKind::kLockTrace)
+      if (file.kind == FileKind::kSystemCalls || file.kind == FileKind::kLockTrace ||
+          file.kind == FileKind::kFunctionLog)
         names.push_back(file.path.filename().string());
     }
     return names;
@@ -40,6 +41,20 @@ TEST_F(HostWaitFiles, AllOfACaptureAreFound) {
   dir_.Write("r_ascend_pt/ASCEND_PROFILER_OUTPUT/GIL_70_rank_0.json", "[]");
   dir_.Write("r_ascend_pt/ASCEND_PROFILER_OUTPUT/GIL_x.json", "[]");
   EXPECT_EQ(Open("r_ascend_pt"), (Names{"msosrt_trace_70_python3.csv", "GIL_70_rank_0.json"}));
+}
+
+TEST_F(HostWaitFiles, LogsOfFunctionsAreFoundByTheirProcess) {
+  WriteText("job/node_70_2026_ascend_pt");
+  WriteText("job/node_71_2026_ascend_pt");
+  dir_.Write("job/function_monitor_71.log", "x");
+  dir_.Write("job/node_70_2026_ascend_pt/function_monitor_9.log", "x");
+  for (const char* other : {"function_monitor_x.log", "function_monitor_70_trace.json",
+                            "function_monitor_70.log.1", "function_monitor_.log"})
+    dir_.Write(std::string("job/node_70_2026_ascend_pt/") + other, "x");
+  const Discovery found = Discover(dir_ / "job", {.force = true});
+  ASSERT_EQ(found.ranks.size(), 2u);
+  EXPECT_EQ(FilesOf(found.ranks[0]), Names{"function_monitor_9.log"});
+  EXPECT_EQ(FilesOf(found.ranks[1]), Names{"function_monitor_71.log"});
 }
 
 TEST_F(HostWaitFiles, TheLogCountsMoreThanWhatWasMadeOfIt) {

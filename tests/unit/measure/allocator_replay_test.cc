@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace mpa {
 namespace {
 
@@ -148,6 +151,54 @@ TEST(AllocatorReplay, RestsOfLargeBlocksAreNotFree) {
     snapshot.Do(kFree, 1000 * kMb, 19 * kMb);
     EXPECT_EQ(snapshot.Replay().out_of_memory.front().free.bytes, is_expandable ? kMb : 0);
   }
+}
+
+TEST(AllocatorReplay, LargerRestsAreFree) {
+  Snapshot snapshot;
+  snapshot.Segment(1000 * kMb, 20 * kMb);
+  snapshot.Block(20 * kMb, kInactive);
+  snapshot.Do(kAllocate, 1000 * kMb, 19 * kMb - 512);
+  snapshot.Do(kOutOfMemory, 0, 2 * kMb);
+  snapshot.Do(kFree, 1000 * kMb, 19 * kMb - 512);
+  EXPECT_EQ(snapshot.Replay().out_of_memory.front().free.bytes, kMb + 512);
+}
+
+// The action says what the program asked for; the block was larger.
+TEST(AllocatorReplay, BlocksTakeRoundedBytes) {
+  Snapshot snapshot;
+  snapshot.Segment(1000 * kMb, 20 * kMb);
+  snapshot.Block(20 * kMb, kInactive);
+  snapshot.Do(kAllocate, 1000 * kMb, 4 * kMb - 100);
+  snapshot.Do(kOutOfMemory, 0, 17 * kMb);
+  snapshot.Do(kFree, 1000 * kMb, 4 * kMb - 100);
+  const OutOfMemory failure = snapshot.Replay().out_of_memory.front();
+  EXPECT_EQ(failure.in_use, 4 * kMb - 100);
+  EXPECT_EQ(failure.free.bytes, 16 * kMb);
+}
+
+// 2 MB is what small blocks share, which serve no large allocation.
+TEST(AllocatorReplay, SegmentsForSmallBlocksAreNotFreeForLargeOnes) {
+  for (const auto& [bytes, free] : {std::pair{2 * kMb, 0 * kMb}, {20 * kMb, 20 * kMb}}) {
+    Snapshot snapshot;
+    snapshot.Segment(1000 * kMb, 20 * kMb);
+    snapshot.Block(20 * kMb, kAllocated, 20 * kMb);
+    snapshot.Do(kOutOfMemory, 0, 30 * kMb);
+    snapshot.Do(kSegmentFree, 3000 * kMb, bytes);
+    EXPECT_EQ(snapshot.Replay().out_of_memory.front().free.bytes, free);
+  }
+}
+
+TEST(AllocatorReplay, PoolsOfGraphsKeepTheirFreePieces) {
+  Snapshot snapshot;
+  snapshot.Segment(1000 * kMb, 20 * kMb);
+  snapshot.Block(4 * kMb, kAllocated, 4 * kMb);
+  snapshot.Block(16 * kMb, kInactive);
+  snapshot.Do(kOutOfMemory, 0, 10 * kMb);
+  snapshot.trace.memory_segments.pool[0] = snapshot.trace.strings.Intern("1,0");
+  const AllocatorReplay replay = snapshot.Replay();
+  EXPECT_EQ(replay.end.free.bytes, 0);
+  EXPECT_EQ(replay.end.small_free.bytes, 16 * kMb);
+  EXPECT_EQ(replay.out_of_memory.front().free.bytes, 0);
 }
 
 TEST(AllocatorReplay, ExpandableSegmentsGrowAndShrink) {

@@ -273,6 +273,36 @@ TEST(ProfilerDbDevice, ReadsTheMemoryOfTheProcess) {
   EXPECT_HAS_TEXT(trace.issues.Lines().front(), "memory sample left out, invalid size");
 }
 
+TEST(ProfilerDbDevice, ReadsTheMemoryOfOperatorsWhereNothingElseHasIt) {
+  const std::string table = kTexts + test::kTasks + R"(
+      INSERT INTO STRING_IDS VALUES (901, 'allocate'), (902, 'release'), (903, 'Conv');
+      CREATE TABLE NPU_OP_MEM (operatorName INTEGER, addr INTEGER, type INTEGER, size INTEGER,
+          timestampNs INTEGER, globalTid INTEGER, totalAllocate NUMERIC, totalReserve NUMERIC,
+          component INTEGER, deviceId INTEGER);
+      INSERT INTO NPU_OP_MEM VALUES (903, 7, 902, 10, 50, 1, 20, 90, 0, 0),
+          (903, 7, 901, 10, 20, 1, 10, 80, 0, 0), (903, 8, 901, 20, 30, 1, 30, 90, 0, 0),
+          (903, 9, 901, -5, 35, 1, 30, 90, 0, 0), (903, 7, 901, 4, 60, 1, 24, 90, 0, 0),
+          (903, 6, 901, 4, 70, 1, 24, 90, 0, 3);)";
+  const RankTrace trace = ReadDeviceDb(table);
+  EXPECT_EQ(trace.allocations.bytes, (Numbers{10, 20, 4}));
+  EXPECT_EQ(trace.allocations.allocated, (Times{20, 30, 60}));
+  EXPECT_EQ(trace.allocations.released, (Times{50, -1, -1}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.allocations.name), (Names{"Conv", "Conv", "Conv"}));
+  EXPECT_EQ(trace.memory_samples.reserved_bytes, (Numbers{80, 90, 90, 90}));
+  EXPECT_EQ(trace.memory_samples.allocated_bytes, (Numbers{10, 30, 20, 24}));
+  EXPECT_HAS_TEXT(trace.issues.Lines().front(), "allocation left out, invalid size");
+
+  const RankTrace both = ReadDeviceDb(table + R"(
+      CREATE TABLE OP_MEMORY (name INTEGER, size INTEGER, allocationTime INTEGER,
+          releaseTime INTEGER);
+      CREATE TABLE MEMORY_RECORD (component INTEGER, timestamp INTEGER, totalAllocated INTEGER,
+          totalReserved INTEGER);
+      INSERT INTO OP_MEMORY VALUES (903, 512, 10, NULL);
+      INSERT INTO MEMORY_RECORD VALUES (903, 10, 1, 2);)");
+  EXPECT_EQ(both.allocations.bytes, Numbers{512});
+  EXPECT_EQ(both.memory_samples.reserved_bytes, Numbers{2});
+}
+
 TEST(ProfilerDbDevice, ReadsTheTensorsOfKernels) {
   const std::string kernel = R"(
       INSERT INTO TASK (startNs, endNs, globalTaskId) VALUES (1000, 1300, 11);)";

@@ -52,13 +52,13 @@ struct FindingSearch {
   const OpenFusions& Fusions();
 };
 
-/// True for findings about time in which threads could run and did not. Of their candidates, which
-/// of the waits they are about.
+/// True for findings about what the scheduler does to threads. Of their candidates, which of the
+/// waits they are about.
 bool IsOfScheduler(const FindingType& type);
 bool IsAbout(const FindingType& type, const ThreadWait& wait);
-/// Takes the time of these candidates off the others: what kept a thread from running is known, so
-/// that it is no work of the host.
-void LeaveToScheduler(std::vector<Finding>& candidates);
+/// Takes the time of these candidates, and of those about misses of caches, off the others: what
+/// kept a thread from running, or slowed it, is known, so that it is no work of the host.
+void LeaveToCores(std::vector<Finding>& candidates);
 
 /// A candidate with its key: the id and what tells it from others.
 Finding NewFinding(const Job& job, const FindingType& type, std::string_view place = "");

@@ -121,6 +121,10 @@ inline AdvicePart Setting(std::string_view text) {
   return Setting({text}, text.substr(0, equals), text.substr(equals + 1));
 }
 inline AdvicePart BindCores() { return Setting("CPU_AFFINITY_CONF=2"); }
+inline AdvicePart BindThreads() {
+  return {"bind the threads that launch to cores of their own (taskset -cp CORES THREAD)",
+          Change("threads that launch", "cores of their own")};
+}
 inline AdvicePart BindProcesses() {
   return {"bind the processes to cores", Change("processes", "bound to cores")};
 }

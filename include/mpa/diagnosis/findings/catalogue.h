@@ -35,6 +35,8 @@
   X(kHostFewCores)       \
   X(kHostWokenLate)      \
   X(kHostInterrupts)     \
+  X(kHostNumaMoves)      \
+  X(kHostCacheMisses)    \
   X(kHostLaunchBlocking) \
   X(kHostCpuContention)  \
   X(kHostPython)         \
@@ -62,6 +64,7 @@
   X(kCommContention)     \
   X(kCommRetransmit)     \
   X(kCommLostPackets)    \
+  X(kCommFullLink)       \
   X(kCommInner)          \
   X(kCommBuffer)         \
   X(kPpBubble)           \
@@ -70,6 +73,7 @@
   X(kMemPressure)        \
   X(kMemGrowth)          \
   X(kMemFragments)       \
+  X(kMemOutside)         \
   X(kCaptureOverhead)    \
   X(kCaptureWarmup)      \
   X(kCaptureMissing)
@@ -88,6 +92,8 @@ extern const FindingVariant kCommCopiesFirst;
 extern const FindingVariant kOpSlowOnVectorCores;
 /// Ports to other hosts that are slow on all ranks: which of them is the slow one does not show.
 extern const FindingVariant kLinkSlowBetweenHosts;
+/// Links whose limit is not known, at the most that they ever moved.
+extern const FindingVariant kCommFullLinkFlat;
 /// Small operations that cannot become fewer.
 extern const FindingVariant kCommSmallOnTheWay;
 

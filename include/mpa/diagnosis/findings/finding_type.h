@@ -62,6 +62,7 @@ struct Coverage {
   const Thresholds& thresholds;
   bool on_gpu = false, operations = false, transfers = false, calls = false;
   bool threads = false;   ///< the scheduler of the operating system was recorded
+  bool nodes = false;     ///< and which NUMA node each core is of
   bool compares = false;  ///< enough ranks have a role in common
   double steps = 0;       ///< that count
   std::size_t ranks = 0;
@@ -69,8 +70,11 @@ struct Coverage {
   bool serves = false;            ///< the steps are those of a server
   bool decodes_by_graph = false;  ///< some of them decode, and run captured graphs
   bool counts_packets = false;    ///< that network ports lose
+  bool counts_links = false;      ///< what links move
+  bool tells_process = false;     ///< the memory of the process beside that of its allocators
   bool runs_graphs = false;       ///< captured or compiled graphs that were launched as a whole
   bool system_calls = false, locks = false;  ///< of threads of the host
+  bool cache_misses = false;                 ///< of functions of the program
   bool memory = false;  ///< what the allocators hold at the end of each step that counts
 };
 inline bool HasOperations(const Coverage& job) { return job.operations; }

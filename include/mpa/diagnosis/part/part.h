@@ -12,6 +12,7 @@
 #include "mpa/base/amounts.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
+#include "mpa/diagnosis/part/counter_facts.h"
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/earlier_time.h"
 #include "mpa/measure/host_alone.h"
@@ -51,11 +52,12 @@ struct WorkSum {
   TimeNs time = 0;
 };
 
-/// Of the device, in bytes, as the allocators report it; -1: not recorded.
+/// Of the device, in bytes, as the allocators report it, but for the last; -1: not recorded.
 struct StepMemory {
   std::int64_t allocated = -1;       ///< what tensors take at the end of the step
   std::int64_t most_allocated = -1;  ///< in the step
   std::int64_t reserved = -1;        ///< at its end
+  std::int64_t process = -1;         ///< of the whole process at its end, as the device tells it
 
   bool Known() const { return allocated >= 0 && reserved >= 0; }
 };
@@ -166,7 +168,8 @@ struct SilentGap {
 };
 
 /// Within work of the host: time in which a thread that issues work could run and did not, as the
-/// scheduler of the operating system recorded it; all of one cause.
+/// scheduler of the operating system recorded it; all of one cause. `doing` kRunning: the time that
+/// it took longer because it ran on another NUMA node.
 struct ThreadWait {
   static constexpr bool kInColumns = true;
   std::uint32_t edge = 0;
@@ -186,7 +189,28 @@ struct SchedulerFacts {
   /// How often they gave their core away and had it taken, went on at another core, and of these at
   /// one of another NUMA node; `far_moves` is -1 where nodes are not known.
   std::int64_t given = 0, taken = 0, moves = 0, far_moves = -1;
+  double far_ratio = 0;  ///< how many times as long operators take on another node; 0: they do not
   std::vector<ThreadWait> waits;  ///< in order of their edges
+};
+
+/// A call of a function of the program on a thread that issues work, with the counters of the
+/// processor; -1: not counted.
+struct CountedCall {
+  static constexpr bool kInColumns = true;
+  NameId name = 0;
+  std::int64_t cycles = -1, instructions = -1, misses = -1;
+  TimeNs start = 0, dur = 0;  ///< in host time
+};
+/// How much of the work of the host on an edge lies in such a call.
+struct CountedTime {
+  static constexpr bool kInColumns = true;
+  std::uint32_t edge = 0, call = 0;
+  TimeNs time = 0;
+};
+struct FunctionFacts {
+  bool recorded = false;  ///< misses of caches were counted
+  std::vector<CountedCall> calls;
+  std::vector<CountedTime> times;
 };
 
 struct OperationPart {
@@ -232,6 +256,9 @@ struct ReservedMemory {
   /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took
   /// then.
   std::int64_t pool = 0, allocated = 0;
+  std::int64_t outside = 0;  ///< the most that the process held beside its allocators
+  std::int64_t others = 0;   ///< the most that other processes and the system held
+  std::vector<ComponentMemory> components = {};  ///< of CANN
 };
 
 /// What one rank comes to. Operations are numbered as the collectives of the graph.
@@ -263,6 +290,7 @@ struct RankDiagnosis {
   HostPlaces places;
   std::vector<SilentGap> gaps;  ///< of 1 ms or more
   SchedulerFacts scheduler;
+  FunctionFacts functions;
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
@@ -275,7 +303,9 @@ struct RankDiagnosis {
   std::string chip;                             ///< "Ascend910B"; empty: not recorded
   std::int64_t rated_mhz = 0;                   ///< of the cube cores; 0: not recorded
   ReservedMemory memory;
-  std::int64_t whole_bytes = 0;  ///< of memory for a replay, beside the outline; about
+  std::vector<FullLink> full_links;  ///< by name
+  bool counts_links = false;         ///< counters of links were recorded
+  std::int64_t whole_bytes = 0;      ///< of memory for a replay, beside the outline; about
 
   /// True where the steps are those of a server.
   bool Serves() const {

@@ -11,6 +11,6 @@ constexpr Tables kPartTables = kAccountTables | Tables::kJobInfo | Tables::kCore
                                Tables::kKernelTensors | Tables::kChips | Tables::kMemorySamples |
                                Tables::kKernelCounters | Tables::kKernelLoads | Tables::kOpStacks |
                                Tables::kBackwardLinks | Tables::kThreadStates | Tables::kCounters |
-                               kOpShapes;
+                               Tables::kFunctionCounts | kOpShapes;
 
 }  // namespace mpa

@@ -90,24 +90,44 @@ TEST(SchedulerCauses, AHeldRankIsNotCalledSlow) {
 
 // The same stretch, and the thread slept or ran: something else takes the time.
 MPA_REFUTES(SchedulerCauses, AThreadThatRunsIsNotHeldUp, "host.preempted", "host.few_cores",
-            "host.woken_late", "host.interrupts");
+            "host.woken_late", "host.interrupts", "host.numa_moves");
 TEST(SchedulerCauses, AThreadThatRunsIsNotHeldUp) {
   const Diagnosis diagnosis = DiagnoseJob({WithHeld({})});
   EXPECT_NE(FindingWith(diagnosis, "host.python"), nullptr);
   for (const Finding& found : diagnosis.findings) EXPECT_FALSE(IsOfScheduler(*found.type));
 }
 
+// What it takes longer on another node is saved, and is no time in which it did not run.
+TEST(SchedulerCauses, WhatAThreadTakesLongerOnAnotherNodeIsSaved) {
+  Held held{ThreadDoing::kRunning, false, 12 * kMs, "NUMA node 1 -> python"};
+  RankDiagnosis part = WithHeld(held);
+  part.scheduler.far_moves = 6;
+  part.scheduler.far_ratio = 1.5;
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const Finding* found = FindingWith(diagnosis, "host.numa_moves");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 12 * kMs);
+  EXPECT_EQ(MetricIn(*found, "slower_on_node"), 1.5);
+  EXPECT_EQ(MetricIn(*found, "moves_between_nodes_per_step"), 2);
+  EXPECT_EQ(found->evidence[0].name, "NUMA node 1 -> python");
+  const Finding* python = FindingWith(diagnosis, "host.python");
+  ASSERT_NE(python, nullptr);
+  EXPECT_EQ(python->gain, 18 * kMs);
+}
+
 TEST(SchedulerCauses, WithoutATraceNothingIsJudged) {
-  const auto passes = [](bool recorded) {
+  const auto passes = [](bool recorded, bool knows_nodes = false) {
     RankDiagnosis part = WithHeld({});
     part.scheduler.recorded = recorded;
+    part.scheduler.far_moves = knows_nodes ? 0 : -1;
     const Diagnosis diagnosis = DiagnoseJob({part});
     std::size_t passed = 0;
     for (const NotJudged& row : diagnosis.not_judged) EXPECT_FALSE(IsOfScheduler(*row.type));
     for (const FindingType* one : diagnosis.passed_checks) passed += IsOfScheduler(*one) ? 1 : 0;
     return passed;
   };
-  EXPECT_EQ(passes(true), 4u);
+  EXPECT_EQ(passes(true, true), 5u);
+  EXPECT_EQ(passes(true), 4u);  // whether threads moved between nodes is unknown
   EXPECT_EQ(passes(false), 0u);
 }
 

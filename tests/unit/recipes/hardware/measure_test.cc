@@ -135,6 +135,24 @@ TEST_F(HardwareOfRank, WhatStaysAndWhatIsOfTheHostIsNotExplainedByKernels) {
   EXPECT_TRUE(Of("NPU MEM device HBM").ran.empty());
 }
 
+TEST_F(HardwareOfRank, WhatTheHostDoesIsNotExplainedByKernels) {
+  Level("CPU Usage", "usage", {{0, 5}, {50, 90}, {100, 90}}, CounterKind::kLevel, "%");
+  rank_.KernelAt(50, 100, "Add");
+  EXPECT_FALSE(Of("CPU Usage").ran.empty());
+  rank_.trace.counters.of_host.back() = 1;
+  EXPECT_TRUE(Of("CPU Usage").ran.empty());
+}
+
+// Some captures have the mean of all processors beside them.
+TEST_F(HardwareOfRank, ProcessorsHaveAMean) {
+  Rate("CPU Usage", "usage", "0", 0, {{10, 20}}, "%");
+  Rate("CPU Usage", "usage", "1", 0, {{10, 60}}, "%");
+  Rate("CPU Usage", "usage", "Avg", 0, {{10, 99}}, "%");
+  const Counter counter = Of("CPU Usage");
+  EXPECT_EQ(counter.id.part, "all");
+  EXPECT_EQ(counter.mean, 40);
+}
+
 TEST_F(HardwareOfRank, TheLastValueOfALevelCountsAsItsMost) {
   Level("NPU MEM", "device HBM", {{0, 5}, {50, 7}, {100, 9}});
   const Counter counter = Of("NPU MEM device HBM");
@@ -171,6 +189,8 @@ TEST_F(HardwareOfRank, AClockIsACounter) {
   const Counter counter = Of("AI Core clock");
   EXPECT_EQ(counter.min, 800);
   EXPECT_EQ(counter.mean, (1800.0 * 30 + 800 * 10) / 40);
+  rank_.KernelAt(50, 160, "Add");  // until then the last value holds
+  EXPECT_EQ(Of("AI Core clock").mean, (1800.0 * 30 + 800 * 130) / 160);
 }
 
 TEST_F(HardwareOfRank, APartTravelsAsBytes) {
@@ -182,6 +202,38 @@ TEST_F(HardwareOfRank, APartTravelsAsBytes) {
   EXPECT_EQ(copy.counters[0].id.Label(), "HBM 0 read");
   EXPECT_EQ(copy.counters[0].ran[0].type, "MatMulV3");
   EXPECT_EQ(copy.counters[0].over_time, part.counters[0].over_time);
+}
+
+// Two kinds of kernels in turn, 10 ns each, of which the first is bound by loads and stores. HBM is
+// sampled every 20 ns, at 300 and 100 B/s in turn.
+TEST_F(HardwareOfRank, KernelsThatMemoryHoldsUp) {
+  test::RankBuilder& rank = rank_;
+  KernelLoads& loads = rank.trace.kernel_loads;
+  for (int i = 0; i < 8; ++i) {
+    rank.trace.kernels.Append({.start = i * 10,
+                               .dur = 10,
+                               .op_type = rank.Text(i % 2 == 0 ? "Add" : "MatMul"),
+                               .shapes = rank.Text("\"4,5;4,5\""),
+                               .input_types = rank.Text("FLOAT;FLOAT"),
+                               .output_shapes = rank.Text("\"4,5\"")});
+    loads.Append({.aiv_vec = static_cast<std::int16_t>(i % 2 == 0 ? 100 : 900),
+                  .aiv_mte2 = static_cast<std::int16_t>(i % 2 == 0 ? 700 : 200)});
+  }
+  Rate("HBM", "read", "0", 0, {{20, 200}, {40, 100}, {60, 200}, {80, 100}});
+  Rate("HBM", "write", "0", 0, {{20, 100}, {40, 0}, {60, 100}, {80, 0}});
+  const RankCounters part = Measure(rank.trace);
+  ASSERT_EQ(part.kernels.size(), 1u);
+  const MemoryKernels& kernels = part.kernels.front();
+  EXPECT_EQ(kernels.type, "Add");
+  EXPECT_EQ(kernels.shapes, "4,5;4,5");
+  EXPECT_EQ(kernels.count, 4);
+  EXPECT_EQ(kernels.time, 40);
+  EXPECT_EQ(kernels.bytes, 4 * 3 * 20 * 4) << "three tensors of twenty FP32 each";
+  EXPECT_DOUBLE_EQ(kernels.Rate(), 960e9 / 40);
+  EXPECT_EQ(kernels.counted, 40);
+  EXPECT_DOUBLE_EQ(kernels.counter, 200);
+  EXPECT_DOUBLE_EQ(kernels.of_samples, 0.5);
+  EXPECT_TRUE(kernels.measured);
 }
 
 }  // namespace

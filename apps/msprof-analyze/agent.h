@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster_output.h"
+#include "mpa/writers/agent.h"
+
+namespace mpa {
+
+/// --agent: stdout carries one JSON object and nothing else, whatever happens. Commands say what
+/// they found; the program prints it when it ends. What they log as warnings is in the object, too.
+class Agent {
+ public:
+  /// Decides by the arguments; from then on the log is kept in memory.
+  Agent(int count, const char* const* arguments);
+
+  bool IsWanted() const { return wanted_; }
+  /// What --max_chars allows the message to have; 0: any length.
+  std::size_t MostChars() const { return most_; }
+
+  /// What the command answers: the question, caveats and what to do next are the command's.
+  AgentAnswer& Answer() { return answer_; }
+  /// Adds what a report says: its verdict, lists and ranks.
+  void Show(const Report& report);
+  /// Adds what was written.
+  void Wrote(const WrittenResults& results);
+  void Wrote(const std::vector<std::filesystem::path>& files);
+  /// Throws Error (kUsage) if --json was given, too.
+  void RefuseJson(bool json) const;
+
+  /// Prints the answer. "lost" says where a warning is the reason for the exit code.
+  void Finish(int exit_code);
+  /// Prints what went wrong, with the corrected command where a name was misspelt.
+  void FinishWithError(std::string_view text, int exit_code);
+
+ private:
+  void PrintObject(std::string_view status, int exit_code, std::string_view message,
+                   std::string_view suggestion) const;
+  std::string Command(std::string_view dropped, std::string_view put) const;
+  std::vector<std::string> Warnings() const;
+
+  bool wanted_ = false;
+  std::size_t most_ = 2000;
+  int log_ = -1;  // a file in memory; -1: there is none, and nothing is logged
+  std::vector<std::string> words_;
+  AgentAnswer answer_;
+  WrittenResults written_;
+};
+
+}  // namespace mpa

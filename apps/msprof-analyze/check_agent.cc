@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `check` says to programs that read little.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "check_report.h"
+#include "mpa/base/language.h"
+#include "mpa/base/notes.h"
+#include "mpa/base/rank.h"
+#include "mpa/base/text.h"
+
+namespace mpa {
+
+// Of ranks of which the same is to be said one row.
+void TellAgent(const CheckReport& report, AgentAnswer& answer) {
+  answer.question =
+      "what captures hold, which analyses can use them, how to collect what is missing";
+  const std::vector<std::string> lines = CheckLines(report);
+  answer.answer.assign(lines.begin() + 1, lines.begin() + 2);
+  AgentTable captures{.name = "captures",
+                      .columns = {"rank", "kind", "steps", "bytes", "device", "problem", "path"},
+                      .of = report.survey.ranks.size()};
+  using Said = std::array<std::string, 3>;  // ability, reason, setting
+  std::map<Said, std::pair<std::vector<std::string>, std::set<RankId>>> analyses;
+  for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
+    const RankFacts& facts = report.survey.ranks[i];
+    const auto steps = facts.steps ? Cell(static_cast<std::int64_t>(facts.steps->size())) : Cell();
+    captures.rows.push_back({facts.id.IsKnown() ? Cell(RankName(facts.id)) : Cell(),
+                             std::string(Name(facts.kind)), steps, facts.bytes, facts.device_name,
+                             facts.problem, facts.path.string()});
+    for (std::size_t k = 0; k < report.judged[i].verdicts.size(); ++k) {
+      const Verdict& verdict = report.judged[i].verdicts[k];
+      if (verdict.is_apart) continue;
+      Said said{std::string(Name(verdict.ability)), "", ""};
+      if (!verdict.lacks.empty()) {
+        said[1] = Translated(verdict.lacks.front().reason);
+        said[2] = Translated(verdict.lacks.front().setting);
+      }
+      auto& [names, ranks] = analyses[said];
+      const std::string& name = AllAnalyzerChecks()[k].name;
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      ranks.insert(facts.id);
+    }
+    for (const Warning& warning : facts.warnings)
+      AppendNew({fmt::format("{}; {}", Translated(warning.text), Translated(warning.advice))},
+                answer.caveats);
+  }
+  AgentTable abilities{.name = "analyses",
+                       .columns = {"ability", "ranks", "reason", "setting", "analyses"},
+                       .of = analyses.size()};
+  for (const auto& [said, whose] : analyses) {
+    abilities.rows.push_back({said[0], RankList(whose.second).Names(RankList::kAllRuns), said[1],
+                              said[2], fmt::format("{}", fmt::join(whose.first, ", "))});
+  }
+  answer.tables = {std::move(abilities), std::move(captures)};
+  answer.next =
+      fmt::format("msprof-analyze advisor all -d {}", ShellWord(report.survey.path.string()));
+}
+
+}  // namespace mpa

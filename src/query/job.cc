@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "mpa/base/notes.h"
+#include "mpa/model/step_selection.h"
+#include "mpa/pipeline/find_ranks.h"
+#include "mpa/pipeline/visit_ranks.h"
+
+namespace mpa::query {
+namespace {
+
+// Of a GPU the work of steps before the capture is left out, which steps and launches tell; counts
+// must not depend on what else a statement names.
+constexpr Tables kDeviceTables =
+    Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications | Tables::kHostOps;
+
+Tables NeededOf(const FoundRanks& found, Tables needs) {
+  const bool has_gpu = std::ranges::any_of(
+      found.ranks, [](const FoundRank& rank) { return IsKineto(rank.input.kind); });
+  return has_gpu && Intersects(needs, kDeviceTables) ? needs | kStepTables : needs;
+}
+
+}  // namespace
+
+void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
+  AppendNew(notes, notes_);
+  partial_ = partial_ || partial;
+}
+
+void Job::Load(Tables needs) {
+  if (!parts_.empty() && (needs & loaded_) == needs) return;
+  loaded_ = loaded_ | needs;
+  parts_.clear();
+  pieces_.clear();
+  notes_.clear();
+  partial_ = false;
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    const ClusterRequest& request = sides_[side].captures;
+    const FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
+    std::vector<std::unique_ptr<LoadedPart>> of_side(found.ranks.size());
+    const VisitedRanks visited =
+        VisitRanks(found, request, NeededOf(found, loaded_),
+                   [&](std::size_t position, RankId rank, RankTrace& trace) {
+                     of_side[position] = std::make_unique<LoadedPart>(
+                         LoadedPart{.side = side,
+                                    .rank = rank,
+                                    .label = rank.IsNumber() ? "" : RankName(rank),
+                                    .trace = std::move(trace)});
+                   });
+    AddNotes(visited.notes, visited.partial);
+    for (auto& part : of_side) {
+      if (part) parts_.push_back(std::move(part));
+    }
+  }
+}
+
+const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {
+  const auto [found, is_new] = pieces_.try_emplace(&table);
+  std::vector<TablePiece>& pieces = found->second;
+  if (!is_new) return pieces;
+  if (!table.IsOfRank()) {
+    static const RankTrace none;
+    pieces.push_back({nullptr, std::make_unique<TableRows>(table, none, table.make_of_job(*this))});
+    return pieces;
+  }
+  for (const auto& part : parts_) {
+    pieces.push_back(
+        {part.get(), std::make_unique<TableRows>(table, part->trace,
+                                                 table.make ? table.make(part->trace) : nullptr)});
+  }
+  return pieces;
+}
+
+std::size_t Job::GuessRows(const TableInfo& table) const {
+  if (table.stored == nullptr) return 1000;
+  std::size_t rows = 0;
+  for (const auto& part : parts_) rows += table.rows(table.stored(part->trace));
+  return rows;
+}
+
+}  // namespace mpa::query

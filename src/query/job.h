@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpa/base/rank.h"
+#include "mpa/model/rank_trace.h"
+#include "mpa/query/query.h"
+#include "table_rows.h"
+#include "tables.h"
+
+namespace mpa::query {
+
+/// A rank that was read.
+struct LoadedPart {
+  std::size_t side = 0;
+  RankId rank{};
+  std::string label{};  ///< of a rank without a number
+  RankTrace trace{};
+};
+
+/// The rows of a table that are of one rank.
+struct TablePiece {
+  const LoadedPart* part = nullptr;  ///< null: of the whole job
+  std::unique_ptr<const TableRows> rows{};
+};
+
+/// The captures that statements are about.
+class Job {
+ public:
+  explicit Job(std::vector<QuerySide> sides) : sides_(std::move(sides)) {}
+
+  const std::vector<QuerySide>& Sides() const { return sides_; }
+  bool HasSides() const { return sides_.size() > 1; }
+  /// Reads what is missing of these tables, of every rank.
+  void Load(Tables needs);
+  const std::vector<std::unique_ptr<LoadedPart>>& Parts() const { return parts_; }
+  /// The rows of a table, by side and rank; what is computed is computed now.
+  const std::vector<TablePiece>& PiecesOf(const TableInfo& table);
+  /// How many rows it has, without computing any; of one that is computed a guess.
+  std::size_t GuessRows(const TableInfo& table) const;
+
+  const std::vector<std::string>& Notes() const { return notes_; }
+  bool IsPartial() const { return partial_; }
+  void AddNotes(const std::vector<std::string>& notes, bool partial);
+
+ private:
+  std::vector<QuerySide> sides_;
+  Tables loaded_{};
+  std::vector<std::unique_ptr<LoadedPart>> parts_;
+  std::map<const TableInfo*, std::vector<TablePiece>> pieces_;
+  std::vector<std::string> notes_;
+  bool partial_ = false;
+};
+
+}  // namespace mpa::query

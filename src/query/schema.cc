@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What statements can name, from the declarations.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "functions.h"
+#include "mpa/query/query.h"
+#include "tables.h"
+#include "views.h"
+
+namespace mpa {
+namespace query {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view TypeOf(Value::Kind kind) {
+  return kind == Value::Kind::kInteger ? "integer" : kind == Value::Kind::kReal ? "real" : "text";
+}
+
+// Before the columns of a table of ranks.
+constexpr std::pair<const char*, const char*> kBeforeOthers[] = {
+    {"side", "base or comparison, with -bp"},
+    {"rank", "rank of the job, or its label"},
+    {"id", "number of the row in its rank"}};
+
+Json ColumnJson(const TableColumn& column) {
+  return {{"name", column.name},
+          {"type", TypeOf(column.kind)},
+          {"unit", column.unit},
+          {"meaning", column.meaning}};
+}
+
+std::string ColumnLine(const TableColumn& column) {
+  return fmt::format("| `{}` | {} | {} | {} |\n", column.name, TypeOf(column.kind), column.unit,
+                     column.meaning);
+}
+
+}  // namespace
+}  // namespace query
+
+std::string SchemaJson() {
+  using query::Json;
+  Json document = {{"schema", "mpa.query.schema/1"}, {"tables", Json::array()}};
+  for (const query::TableInfo& table : query::AllTables()) {
+    Json columns = Json::array();
+    if (table.IsOfRank()) {
+      for (const auto& [name, meaning] : query::kBeforeOthers)
+        columns.push_back({{"name", name}, {"meaning", meaning}});
+    }
+    for (const query::TableColumn& column : table.columns)
+      columns.push_back(query::ColumnJson(column));
+    document["tables"].push_back({{"name", table.name},
+                                  {"meaning", table.meaning},
+                                  {"computed", table.stored == nullptr},
+                                  {"columns", std::move(columns)}});
+  }
+  document["views"] = query::ViewNames();
+  document["functions"] = Json::array();
+  for (const query::FunctionInfo& function : query::AllFunctions())
+    document["functions"].push_back({{"name", function.name},
+                                     {"arguments", function.arguments},
+                                     {"meaning", function.meaning}});
+  return document.dump(1);
+}
+
+std::string SchemaPage() {
+  std::string page =
+      "# Tables of `query`\n\n"
+      "`msprof-analyze query CAPTURE 'SELECT ...'` reads these tables; [query.md](query.md) has"
+      " questions with their answers.\nThis page is made from the declarations of the tables;"
+      " `msprof-analyze schema --json` prints the same for programs.\n\n"
+      "NULL is what the capture does not record. Times are nanoseconds, sizes are bytes. Tables of"
+      " ranks begin with\n`side` (hidden without `-bp`), `rank` and `id`; a column that is named"
+      " after another table holds ids of it.\n";
+  for (const query::TableInfo& table : query::AllTables()) {
+    page += fmt::format("\n## {}\n\n", table.name);
+    if (!table.meaning.empty()) page += table.meaning + "\n\n";
+    page += "| column | type | unit | meaning |\n|---|---|---|---|\n";
+    for (const query::TableColumn& column : table.columns) page += query::ColumnLine(column);
+  }
+  page += "\n## Functions\n\n| function | gives |\n|---|---|\n";
+  for (const query::FunctionInfo& function : query::AllFunctions())
+    page += fmt::format("| `{}({})` | {} |\n", function.name, function.arguments, function.meaning);
+  page += "\n## Views\n\nWith the names and columns of the profiler's databases:\n";
+  for (const std::string& view : query::ViewNames()) page += fmt::format("`{}`\n", view);
+  return page;
+}
+
+}  // namespace mpa

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What language models are served: `mcp` and `skill`.
+
+    run_mcp.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: mcp, skill.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from cli import DOCS, TIMEOUT_SECONDS, Cli, main
+
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}}
+CAPTURE, OTHER = "text_new_ascend_pt", "text_base_ascend_pt"
+
+
+class Mcp(Cli):
+    def talk(self, *messages, root=None):
+        """The answers to lines, in order; what is no line of text yet becomes one."""
+        lines = [line if isinstance(line, str) else json.dumps(line) for line in messages]
+        done = subprocess.run([self.TOOL, "mcp", "--root", str(root or self.CAPTURES)], input="\n".join(lines) + "\n",
+                              capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS, check=False, cwd=self.scratch)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def request(self, method, number=1, **params):
+        return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}}
+
+    def call(self, tool, root=None, **arguments):
+        """The text of the answer, and whether it is an error."""
+        (answer,) = self.talk(self.request("tools/call", name=tool, arguments=arguments), root=root)
+        result = answer["result"]
+        self.assertEqual(result["resultType"], "complete")
+        (content,) = result["content"]
+        self.assertEqual(content["type"], "text")
+        return content["text"], result["isError"]
+
+    def answer(self, tool, **arguments):
+        text, is_error = self.call(tool, **arguments)
+        self.assertFalse(is_error, text)
+        return json.loads(text)
+
+    def test_a_conversation(self):
+        """As clients of revision 2026-07-28 have it: nothing is remembered between requests."""
+        discovered, listed, called = self.talk(
+            self.request("server/discover", "a"), self.request("tools/list", 2),
+            self.request("tools/call", 3, name="check", arguments={"path": CAPTURE}))
+        self.assertEqual([one["id"] for one in (discovered, listed, called)], ["a", 2, 3])
+        self.assertEqual({one["jsonrpc"] for one in (discovered, listed, called)}, {"2.0"})
+        self.assertIn("2026-07-28", discovered["result"]["supportedVersions"])
+        self.assertEqual(discovered["result"]["capabilities"], {"tools": {}})
+        for one in (discovered, listed, called):
+            self.assertEqual(one["result"]["resultType"], "complete")
+            self.assertEqual(one["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "msprof-analyze")
+        tools = listed["result"]["tools"]
+        self.assertEqual([tool["name"] for tool in tools], ["check", "diagnose", "why", "compare", "query", "timeline"])
+        for tool in tools:
+            self.assertTrue(tool["annotations"]["readOnlyHint"])
+            self.assertLessEqual({*tool["inputSchema"]["required"]}, {*tool["inputSchema"]["properties"]})
+        page = (DOCS / "agents.md").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"(?m)^\| `(\w+)` \|", page), [tool["name"] for tool in tools])
+
+    def test_a_session(self):
+        """As clients of revisions before have it."""
+        for version, given in (("2025-06-18", "2025-06-18"), ("1999-01-01", "2025-11-25")):
+            first, *rest = self.talk(
+                {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+                 "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}},
+                {"jsonrpc": "2.0", "method": "notifications/initialized"},
+                {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+                {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+                {"jsonrpc": "2.0", "id": 3, "method": "tools/call",
+                 "params": {"name": "check", "arguments": {"path": CAPTURE}}})
+            self.assertEqual(first["result"]["protocolVersion"], given)
+            self.assertEqual([one["id"] for one in rest], [1, 2, 3])
+            self.assertEqual(rest[0]["result"], {})
+            self.assertEqual(len(rest[1]["result"]["tools"]), 6)
+            self.assertFalse(rest[2]["result"]["isError"])
+
+    def test_requests_that_are_wrong(self):
+        deep = "[" * 100_000
+        cases = [("{", -32700), (deep, -32700), ("[]", -32600), ('"text"', -32600), ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, -32600),
+                 ({"jsonrpc": "2.0", "id": None, "method": "ping"}, -32600), ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, -32600),
+                 ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": []}, -32602),
+                 ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, -32602),
+                 ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": 3}}, -32602),
+                 (self.request("tools/nothing"), -32601), (self.request("tools/call", name="rm"), -32602),
+                 (self.request("tools/call"), -32602), ('{"jsonrpc": "2.0", "id": 1, "method": "' + "x" * 2_000_000 + '"}', -32700)]
+        answers = self.talk(*(line for line, _ in cases))
+        self.assertEqual([one["error"]["code"] for one in answers], [code for _, code in cases])
+        other = self.request("tools/list")
+        other["params"]["_meta"] = {**META, "io.modelcontextprotocol/protocolVersion": "1900-01-01"}
+        (answer,) = self.talk(other)
+        self.assertEqual(answer["error"]["code"], -32022)
+        self.assertEqual(answer["error"]["data"]["requested"], "1900-01-01")
+        self.assertIn("2026-07-28", answer["error"]["data"]["supported"])
+        self.assertEqual(self.talk({"jsonrpc": "2.0", "method": "notifications/cancelled"}, ""), [])
+
+    def test_tools_answer_as_commands_do(self):
+        checked = self.answer("check", path=CAPTURE)
+        command = json.loads(self.run_tool("check", self.CAPTURES / CAPTURE, "--agent", "--max_chars", "4000").out)
+        self.assertEqual(checked["message"]["answer"], command["message"]["answer"])
+        diagnosis = self.answer("diagnose", path=CAPTURE)["message"]["diagnosis"]
+        self.assertTrue(diagnosis["findings"])
+        key = diagnosis["findings"][0]["key"]
+        self.assertIn(key, json.dumps(self.answer("why", path=CAPTURE, key=key)))
+        self.assertTrue(self.answer("compare", path=CAPTURE, base=OTHER)["message"]["data"])
+        counted = self.answer("query", path=CAPTURE, sql="SELECT count(*) AS n FROM kernel")
+        self.assertIn("n", json.dumps(counted["columns"]))
+        lines = self.run_tool("query", CAPTURE, "SELECT count(*) AS n FROM kernel", "--csv").out.splitlines()
+        self.assertIn(lines[1], json.dumps(counted["rows"]))
+        self.assertEqual(sorted(os.listdir(self.scratch)), [], "nothing is written")
+
+    def test_timeline(self):
+        rows = self.answer("timeline", path=CAPTURE, from_ms=0, to_ms=1e6)["rows"]
+        self.assertTrue(rows)
+        durations = [row["dur"] if isinstance(row, dict) else row[3] for row in rows]
+        self.assertEqual(durations, sorted(durations, reverse=True))
+
+    def test_only_below_the_root(self):
+        below = self.scratch / "root"
+        below.mkdir()
+        (below / "link").symlink_to(self.CAPTURES / CAPTURE)
+        for path in ("..", "/etc/passwd", "link", str(self.CAPTURES / CAPTURE), "../root/../.."):
+            with self.subTest(path=path):
+                text, is_error = self.call("check", root=below, path=path)
+                self.assertTrue(is_error)
+                self.assertIn("outside of", text)
+        text, is_error = self.call("query", path=CAPTURE, base="../..", sql="SELECT 1")
+        self.assertTrue(is_error)
+
+    def test_arguments_that_are_wrong(self):
+        for tool, arguments, words in (
+                ("check", {}, "'path' is required"), ("check", {"path": 3}, "type string"), ("check", {"path": CAPTURE, "x": 1}, "unknown argument 'x'"),
+                ("check", {"path": "nowhere"}, "no such file"), ("check", {"path": CAPTURE, "max_chars": 5}, "max_chars"),
+                ("timeline", {"path": CAPTURE, "from_ms": 5, "to_ms": 1}, "before"),
+                ("query", {"path": CAPTURE, "sql": "DROP TABLE kernel"}, ""), ("query", {"path": CAPTURE, "sql": "SELECT * FROM kernl"}, "kernel"),
+                ("query", {"path": CAPTURE, "sql": "ATTACH '/etc/passwd' AS x"}, "")):
+            with self.subTest(tool=tool, arguments=arguments):
+                text, is_error = self.call(tool, **arguments)
+                self.assertTrue(is_error, text)
+                self.assertIn(words, text)
+
+    def test_answers_are_bounded(self):
+        for most in (600, 2000, 20000):
+            text, _ = self.call("query", path=CAPTURE, sql="SELECT * FROM kernel", max_chars=most)
+            self.assertLessEqual(len(text.encode()), most)
+            json.loads(text)
+            text, _ = self.call("diagnose", path=CAPTURE, max_chars=max(most, 1500))
+            self.assertLessEqual(len(text.encode()), max(most, 1500) + 400)  # status and suggestion stand beside the message
+
+
+class Skill(Cli):
+    def tokens(self, text):
+        """At most: words and marks, longer words in pieces, and each Chinese character."""
+        return sum(1 if ord(piece[0]) > 0x2000 else -(-len(piece) // 5)
+                   for piece in re.findall(r"[\u4e00-\u9fff]|[A-Za-z_0-9]+|[^\sA-Za-z_0-9]", text))
+
+    def test_it_is_short_and_complete(self):
+        program = self.run_tool("--help").out
+        recipes = re.findall(r"(?m)^  ([a-z][a-z_0-9]+)", program.split("Recipes:")[1].split("Options:")[0])
+        for language in ("en", "cn"):
+            text = self.run_tool("skill", "--language", language).out
+            self.assertTrue(text.startswith("---\nname: msprof-analyze\ndescription: "))
+            self.assertLessEqual(self.tokens(text), 2500, language)
+            self.assertNotIn("{{", text)
+            for name in recipes:
+                self.assertIn(f"`{name}`", text)
+
+    def test_every_command_in_it_runs(self):
+        text = self.run_tool("skill").out
+        commands = re.findall(r"`msprof-analyze ([^`]*--agent)`", text)
+        self.assertGreater(len(commands), 4)
+        key = json.loads(self.run_tool("advisor", "all", "-d", CAPTURE, "--json").out)["findings"][0]["key"]
+        for command in commands:
+            words = [{"DIR": CAPTURE, "NEW": CAPTURE, "OLD": OTHER, "KEY": key, "RECIPE": "compute_op_sum", '"SELECT': "SELECT 1"}.get(word, word)
+                     for word in command.replace('"SELECT ..."', "SELECT").split()]
+            words = ["SELECT 1" if word == "SELECT" else word for word in words]
+            with self.subTest(command=command):
+                result = self.run_tool(*words, *(["-o", self.out] if "compute_op_sum" in words else []))
+                self.assertEqual(json.loads(result.out)["status"], "success", result.out)
+        for sql in re.findall(r"(?m)^SELECT .*$", text):
+            with self.subTest(sql=sql):
+                self.assertEqual(self.run_tool("query", CAPTURE, sql).code, 0)
+
+    def test_it_is_written_whole(self):
+        self.assertEqual(self.run_tool("skill", "--write", self.scratch / "skills").code, 0)
+        folder = self.scratch / "skills" / "msprof-analyze"
+        self.assertEqual(sorted(str(path.relative_to(folder)) for path in folder.rglob("*.md")),
+                         ["SKILL.md", "references/questions.md", "references/schema.md"])
+        self.assertEqual((folder / "SKILL.md").read_text(encoding="utf-8"), self.run_tool("skill").out)
+        self.assertEqual((folder / "references/schema.md").read_text(encoding="utf-8"), self.run_tool("schema").out)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Mcp, Skill))
