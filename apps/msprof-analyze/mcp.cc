@@ -29,8 +29,8 @@ constexpr std::string_view kSessionVersions[] = {"2025-11-25", "2025-06-18", "20
 constexpr std::size_t kMostBytes = 1 << 20;  // of a message
 
 constexpr const char* kInstructions =
-    "Profiles of models on Ascend NPUs. Call check first, then diagnose; why explains a finding by "
-    "its"
+    "Profiles of models on Ascend NPUs. Call check first, then diagnose; why explains a finding by"
+    " its"
     " key; query answers the rest in SQL. Times are ns. Never add durations of several streams or"
     " ranks, never call a wait for peers compute, never judge from one step.";
 

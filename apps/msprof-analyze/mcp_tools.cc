@@ -94,8 +94,8 @@ const std::vector<Tool>& Tools() {
        {"compare", "-d", "{path}", "-bp", "{base}"}},
       {"query", "Any other question, as SQL over the captures.", kOfQuery, {}},
       {"timeline",
-       "What ran on one rank within some ms: kernels, collectives and operators, the longest "
-       "first.",
+       "What ran on one rank within some ms: kernels, collectives and operators, the longest"
+       " first.",
        kOfTimeline,
        {}}};
   return tools;

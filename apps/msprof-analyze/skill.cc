@@ -86,8 +86,8 @@ int RunSkill(const CLI::App& program, const std::string& given) {
 HelpPage SkillPage() {
   HelpPage page;
   page.summary =
-      "Prints what a language model has to know to use this program: a SKILL.md, made of its "
-      "commands.";
+      "Prints what a language model has to know to use this program: a SKILL.md, made of its"
+      " commands.";
   page.usage = {"skill [--write DIR]"};
   page.examples = {"skill", "skill --write ~/.agents/skills"};
   page.documents = {"agents.md"};

@@ -40,7 +40,7 @@ struct Moment {
   double batch_requests = -1;                             ///< mean
   double free_share = -1;                                 ///< of blocks, the least
 };
-inline constexpr std::size_t kMoments = 50;
+inline constexpr std::size_t kMoments = 40;  // as many as a chart of bars shows
 std::vector<Moment> MomentsOf(const Scene& scene);
 
 /// Blocks of the cache of an instance.

@@ -197,6 +197,32 @@ SheetColumns<RequestRow> RequestColumns() {
           "transferNs", 14, "How long its keys and values moved to decode, in ns.")};
 }
 
+// Of a metric alone: tokens take milliseconds, requests seconds.
+Chart LatencyChart(const char* title, RequestTime metric) {
+  return {.kind = Chart::Kind::kBars,
+          .title = title,
+          .labels = {"instance", "dpRank"},
+          .values = {{"p50Ns", {}, "p50"}, {"p90Ns", {}, "p90"}, {"p99Ns", {}, "p99"}},
+          .measured = Measured::kNs,
+          .only_in = "metric",
+          .only = std::string(NameOf(metric))};
+}
+
+Chart LoadChart(bool of_instances) {
+  if (of_instances) {
+    Chart chart = HeatOf("Waiting requests over time", "instance", "part", {"waiting"},
+                         Measured::kCount, Chart::SameLabel::kNever);
+    chart.counted = "requests";
+    return chart;
+  }
+  return {.kind = Chart::Kind::kBars,
+          .title = "Requests over time",
+          .labels = {"part"},
+          .values = {{"waiting", Tint::kWait}, {"running", Tint::kCompute}},
+          .measured = Measured::kCount,
+          .counted = "requests"};
+}
+
 template <typename Items>
 void AddList(const SheetTitle& title, SheetColumns<typename Items::value_type> columns,
              const Items& items, std::vector<Chart> charts, Report& report) {
@@ -218,11 +244,9 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
   }
   AddList({"ServingLatency", ToTranslate("Times of requests by percentile")}, LatencyColumns(),
           latencies,
-          {{.kind = Chart::Kind::kBars,
-            .title = "Time of requests by percentile",
-            .labels = {"instance", "dpRank", "metric"},
-            .values = {{"p50Ns"}, {"p90Ns"}, {"p99Ns"}},
-            .measured = Measured::kNs}},
+          {LatencyChart("Time to first token", RequestTime::kFirstToken),
+           LatencyChart("Time per output token", RequestTime::kPerToken),
+           LatencyChart("Time until the last token", RequestTime::kEndToEnd)},
           report);
   AddList({"ServingLoad", ToTranslate("Requests and tokens, and how many in a second")},
           LoadColumns(), scene.groups,
@@ -238,7 +262,7 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
           {{.kind = Chart::Kind::kBars,
             .title = "How long batches run",
             .labels = {"instance", "dpRank", "phase"},
-            .values = {{"p50Ns"}, {"p90Ns"}},
+            .values = {{"p50Ns", {}, "p50"}, {"p90Ns", {}, "p90"}},
             .measured = Measured::kNs}},
           report);
   std::vector<Lane> busy;
@@ -257,14 +281,7 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
             .measured = Measured::kNs}},
           report);
   AddList({"ServingOverTime", ToTranslate("The queue, batches and blocks over time")},
-          MomentColumns(), MomentsOf(scene),
-          {{.kind = Chart::Kind::kBars,
-            .title = "Requests over time",
-            .labels = {"instance", "part"},
-            .values = {{"waiting", Tint::kWait}, {"running", Tint::kCompute}},
-            .measured = Measured::kCount,
-            .counted = "requests"}},
-          report);
+          MomentColumns(), MomentsOf(scene), {LoadChart(scene.HasInstances())}, report);
   AddList({"ServingTransfers", ToTranslate("Transfers from prefill to decode")}, TransferColumns(),
           TransfersOf(scene), {}, report);
   PartSheet<RequestRow> requests(
