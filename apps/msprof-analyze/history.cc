@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStem = "history";
+constexpr const char* kStemOfHistory = "history";
 
 struct HistoryOptions {
   std::string file, metric, output = ".";
@@ -53,7 +53,8 @@ int RunHistory(const HistoryOptions& options, Agent& agent) {
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   NewDirectories directories;
   if (!types.empty()) directories.Add(output);
-  for (const ExportType& type : types) InContext("-o", [&] { PrepareReport(output, kStem, type); });
+  for (const ExportType& type : types)
+    InContext("-o", [&] { PrepareReport(output, kStemOfHistory, type); });
   const std::vector<gate::HistoryRun> runs = ReadHistory(ExpandHome(options.file), options.newest);
   const Report report = gate::HistoryReport(runs, options.metric);
   agent.Answer().question = "how a metric went over the runs, and where its level changed";
@@ -66,7 +67,8 @@ int RunHistory(const HistoryOptions& options, Agent& agent) {
   for (const ExportType& type : types) {
     Report newest;
     if (type.name == "openmetrics") newest.gate = gate::NewestOfHistory(runs);
-    files.push_back(ReplaceReport(newest.gate ? newest : report, output, kStem, type, notes));
+    files.push_back(
+        ReplaceReport(newest.gate ? newest : report, output, kStemOfHistory, type, notes));
     LogNotice("the report is in {}", files.back().string());
   }
   LogNotes(notes);

@@ -129,7 +129,7 @@ void Check(const Tool& tool, const Json& arguments) {
   }
 }
 
-std::string TextIn(const Json& arguments, std::string_view key) {
+std::string ArgumentText(const Json& arguments, std::string_view key) {
   const auto found = arguments.find(key);
   if (found == arguments.end()) return {};
   return found->is_string() ? found->get<std::string>() : found->dump();
@@ -228,7 +228,7 @@ Json McpTools::List() {
 }
 
 std::string McpTools::PathIn(const Json& arguments, const char* key) const {
-  const std::string given = TextIn(arguments, key);
+  const std::string given = ArgumentText(arguments, key);
   if (given.empty()) return {};
   std::error_code error;
   const fs::path path = fs::weakly_canonical(root_ / given, error);
@@ -270,8 +270,8 @@ McpTools::Result McpTools::Call(const std::string& name, const Json& arguments) 
     const std::size_t most = CharsOf(arguments);
     if (tool.command.empty()) {
       const bool is_timeline = name == "timeline";
-      return Ask(captures, base, is_timeline ? TimelineSql(arguments) : TextIn(arguments, "sql"),
-                 most);
+      return Ask(captures, base,
+                 is_timeline ? TimelineSql(arguments) : ArgumentText(arguments, "sql"), most);
     }
     std::vector<std::string> words;
     for (const std::string_view word : tool.command) {
@@ -280,9 +280,9 @@ McpTools::Result McpTools::Call(const std::string& name, const Json& arguments) 
       } else if (word == "{base}") {
         words.push_back(base);
       } else if (word == "{key}") {
-        words.push_back(TextIn(arguments, "key"));
+        words.push_back(ArgumentText(arguments, "key"));
       } else if (word == "{rank_list?}") {
-        const std::string ranks = TextIn(arguments, "rank_list");
+        const std::string ranks = ArgumentText(arguments, "rank_list");
         if (!ranks.empty()) words.push_back("--rank_list=" + ranks);
       } else {
         words.emplace_back(word);

@@ -27,9 +27,9 @@ namespace {
 
 constexpr std::size_t kLeastRuns = 4;  // on either side of a change
 constexpr int kPermutations = 999;
-constexpr double kSignificant = 0.01;
+constexpr double kChangeIsSure = 0.01;
 // The noise band: what leaves it is a change.
-constexpr double kBand = 2;
+constexpr double kMostBand = 2;
 
 using Values = std::span<const std::int64_t>;
 
@@ -125,7 +125,7 @@ void FindSteps(Values values, std::size_t begin, std::vector<Step>& steps) {
     const Part part = MostDifferent(ranks, where);
     if (part.statistic == 0) continue;
     const double probability = ProbabilityOf(ranks, where, part.statistic);
-    if (probability > kSignificant) continue;
+    if (probability > kChangeIsSure) continue;
     FindSteps(values.first(part.begin), begin, steps);
     if (part.begin > 0) steps.push_back({begin + part.begin, probability});
     FindSteps(values.subspan(part.begin, part.end - part.begin), begin + part.begin, steps);
@@ -213,7 +213,7 @@ void DropSmallSteps(Values values, std::vector<Step>& steps) {
       sizes.push_back(SizeOf(before, after));
     }
     const auto least = std::ranges::min_element(sizes);
-    if (*least > kBand) return;
+    if (*least > kMostBand) return;
     steps.erase(steps.begin() + (least - sizes.begin()));
   }
 }

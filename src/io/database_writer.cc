@@ -29,14 +29,6 @@ TableWriter::~TableWriter() {
   sqlite3_finalize(insert_batch_);
 }
 
-void TableWriter::Put(std::optional<std::int64_t> number) {
-  if (number) {
-    Put(*number);
-  } else {
-    cells_.emplace_back();
-  }
-}
-
 void TableWriter::Put(std::string_view text) {
   cells_.push_back({.type = Type::kText,
                     .integer = static_cast<std::int64_t>(texts_.size()),

@@ -79,6 +79,13 @@ Quantity QuantityNamed(std::string_view unit) {
   return Quantity::kCount;
 }
 
+std::int64_t AmountIn(const io::Row& row, int column, const fs::path& path) {
+  const std::int64_t amount = row.IntOr(column, -1);
+  if (amount >= 0 && amount <= kMost) return amount;
+  Fail(ErrorKind::kCorrupt, "{}: '{}' in run_metric is no time, size or count", path.string(),
+       row.Text(column));
+}
+
 }  // namespace
 
 bool IsHistoryFile(const fs::path& path) {
@@ -152,15 +159,10 @@ std::vector<gate::HistoryRun> ReadHistory(const fs::path& path, std::size_t newe
       {runs.front().id}, [&](const io::Row& row) {
         const auto run = std::ranges::find(runs, row.IntOr(0, 0), &gate::HistoryRun::id);
         if (run == runs.end()) return;
-        for (const int column : {3, 4}) {
-          if (row.IntOr(column, -1) < 0 || row.IntOr(column, 0) > kMost)
-            Fail(ErrorKind::kCorrupt, "{}: {} of run {} is no time, size or count", path.string(),
-                 row.Text(1), run->id);
-        }
         run->values.push_back({.metric = std::string(row.Text(1)),
                                .quantity = QuantityNamed(row.Text(2)),
-                               .median = row.IntOr(3, 0),
-                               .noise = row.IntOr(4, 0),
+                               .median = AmountIn(row, 3, path),
+                               .noise = AmountIn(row, 4, path),
                                .verdict = std::string(row.Text(5)),
                                .limit = std::string(row.Text(6))});
       });

@@ -23,11 +23,12 @@ from pathlib import Path
 from cli import Cli
 import raw_counters
 from captures import build_database
-from counters import KB, MB, OUTPUT, add_to_database, add_to_text, samples
+from counters import KB, MB, OUTPUT, PORT_MBITS, add_to_database, add_to_text, samples
 from groups import parse_arguments, run_group
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 BEGIN, END = 1_700_000_000_100_000_000, 1_700_000_000_674_000_000  # the device work of the twins
+STEP = 2_000_000  # between samples of a link
 
 
 def counters_of_database(file, device=None):
@@ -137,6 +138,61 @@ def counters_of_text(capture):
     return found
 
 
+def metrics_of(finding):
+    return {metric["name"]: metric["value"] for metric in finding["metrics"]}
+
+
+def kernels_of_database(file):
+    """{(type, shapes, types, outputs): ...} of kernels whose loads and stores are the greatest load for half of their time."""
+    sizes = {"FLOAT": 4, "FLOAT16": 2, "DT_BF16": 2, "INT32": 4, "INT64": 8, "BOOL": 1, "INT8": 1, "UINT8": 1, "DOUBLE": 8}
+
+    def elements(shapes):
+        shapes = "" if shapes == "N/A" else shapes
+        return [math.prod(map(int, shape.split(","))) if shape else 0 for shape in shapes.split(";")]
+    with contextlib.closing(sqlite3.connect(f"file:{file}?immutable=1", uri=True)) as database:
+        texts = dict(database.execute("SELECT id, value FROM STRING_IDS"))
+        loads = {}
+        for task, name, value in database.execute("SELECT globalTaskId, name, value FROM TASK_PMU_INFO"):
+            core, unit, *what = texts[name].split("_")
+            if what == ["ratio"]:
+                of_task = loads.setdefault(task, {})
+                of_task[unit] = max(of_task.get(unit, 0), round(1000 * value))
+        tasks = database.execute("SELECT globalTaskId, startNs, endNs, opType, inputShapes, inputDataTypes, outputShapes"
+                                 " FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId) ORDER BY startNs").fetchall()
+        hbm = {}
+        for time, rate, part, kind in database.execute("SELECT timestampNs, bandwidth, hbmId, type FROM HBM WHERE deviceId = 0"):
+            hbm.setdefault((part, kind), []).append((time, rate))
+    spans = added([intervals("rate", points) for points in hbm.values()])
+    found = {}
+    for task, start, end, *words in tasks:
+        key = tuple(texts[word].strip('"') for word in words)
+        kernels = found.setdefault(key, {"count": 0, "time": 0, "measured": 0, "memory": 0, "at": []})
+        kernels["count"] += 1
+        kernels["time"] += end - start
+        kernels["at"].append((start, end))
+        units = loads.get(task, {})
+        if max(units.values(), default=0) > 0:
+            kernels["measured"] += end - start
+            if max(units.get("mte2", 0), units.get("mte3", 0)) == max(units.values()):
+                kernels["memory"] += end - start
+    bound = {}
+    for key, kernels in found.items():
+        if not kernels["measured"] or 2 * kernels["memory"] < kernels["measured"]:
+            continue
+        _, shapes, types, outputs = key
+        types = types.split(";")
+        kernels["bytes"] = kernels["count"] * (sum(count * sizes[kind] for count, kind in zip(elements(shapes), types) if count)
+                                               + sum(elements(outputs)) * sizes.get(types[0], 0))
+        pieces = [(min(end, b) - max(start, a), rate, number) for start, end in kernels["at"]
+                  for number, (a, b, rate) in enumerate(spans) if min(end, b) > max(start, a)]
+        time = sum(length for length, *_ in pieces)
+        samples = sum(spans[number][1] - spans[number][0] for number in {number for *_, number in pieces})
+        kernels["counter"] = sum(length * rate for length, rate, _ in pieces) / time if time else None
+        kernels["of_samples"] = time / samples if time else None
+        bound[key] = kernels
+    return bound
+
+
 def intervals(kind, points):
     points = sorted(points, key=lambda point: point[0])
     if kind == "rate":
@@ -200,9 +256,11 @@ class OfHardware(Cli):
         return checked, by_name
 
     def wrong_columns(self, row, expected, nearness):
-        def is_right(shown, value):
-            return shown is None if value is None else math.isclose(shown, value, rel_tol=nearness, abs_tol=1e-6)
-        return [(column, row[column], value) for column, value in expected.items() if not is_right(row[column], value)]
+        def is_right(column, shown, value):
+            if value is None or column in ("samples", "max_ns"):
+                return shown == value
+            return math.isclose(shown, value, rel_tol=nearness, abs_tol=1e-6)
+        return [(column, row[column], value) for column, value in expected.items() if not is_right(column, row[column], value)]
 
     def assert_measures(self, row, expected, nearness):
         self.assertEqual(self.wrong_columns(row, expected, nearness), [])
@@ -334,6 +392,62 @@ class Hardware(OfHardware):
         (row,) = [row for row in sheets["HardwareSpread"] if row["group"] == "HBM" and row["counter"] == "read and write"]
         self.assertEqual((row["ranks"], row["min_rank"], row["outliers"]), (4, 2, "2"))
         self.assertIn("rank 2", json.dumps(document["story"]))
+
+    def with_link(self, rate_of, table="HCCS"):
+        """A database whose link is sampled every 2 ms: rate_of(number, how much of the sample is exposed communication). Also
+        the exposed time of each sample."""
+        capture = self.database(f"of_{table}_{len(list(self.scratch.glob('built_*')))}", samples(BEGIN, END))
+        with contextlib.closing(sqlite3.connect(next(capture.rglob("*.db")))) as database:
+            busy = database.execute("SELECT startNs, endNs FROM COMMUNICATION_OP").fetchall()
+            computing = database.execute("SELECT startNs, endNs FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId)").fetchall()
+            database.execute(f"DELETE FROM {table}")
+            exposed = []
+            for number in range((END - BEGIN) // STEP):
+                begin = BEGIN + number * STEP
+                bounds = sorted({begin, begin + STEP, *(time for span in busy + computing for time in span
+                                                        if begin < time < begin + STEP)})
+                pieces = [(a, b) for a, b in zip(bounds, bounds[1:])
+                          if any(s <= a and b <= e for s, e in busy) and not any(s <= a and b <= e for s, e in computing)]
+                exposed.append(sum(b - a for a, b in pieces))
+                rate = rate_of(number, exposed[-1] / STEP)
+                row = ((0, begin + STEP, 0, rate) if table == "HCCS" else
+                       (0, begin + STEP, PORT_MBITS * MB, 0, rate, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+                database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+            database.commit()
+        return capture, exposed
+
+    def full_links(self, capture):
+        result = self.run_tool("advisor", "-d", capture, "--json", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        return {finding["key"]: finding for finding in json.loads(result.out)["findings"] if finding["id"] == "comm.full_link"}
+
+    def test_links_that_are_full(self):
+        capture, exposed = self.with_link(lambda number, share: 4e10 * (1 - number % 3 / 200) if share >= 0.9 else 1e9 * share)
+        # The interval of the first sample is not known.
+        full = [(number, time) for number, time in enumerate(exposed) if number > 0 and time >= 0.9 * STEP]
+        self.assertGreater(len(full), 30)
+        found = self.full_links(capture)
+        self.assertEqual([*found], ["comm.full_link/flat"])
+        metrics = metrics_of(found["comm.full_link/flat"])
+        self.assertEqual(metrics["full_time"], len(full) * STEP)
+        self.assertEqual(metrics["full_exposed"], sum(time for _, time in full))
+        rate = sum(4e10 * (1 - number % 3 / 200) for number, _ in full) / len(full)
+        self.assertAlmostEqual(metrics["full_rate"], rate / 1e9, places=6)
+        self.assertEqual(found["comm.full_link/flat"]["evidence"][0]["name"], "HCCS rx")
+        limit = PORT_MBITS * MB / 8
+        found = self.full_links(self.with_link(lambda _, share: limit * (0.95 if share >= 0.5 else 0.1), "ROCE")[0])
+        self.assertEqual([*found], ["comm.full_link"])
+        self.assertAlmostEqual(metrics_of(found["comm.full_link"])["full_limit"], limit / 1e9, places=6)
+
+    def test_links_that_are_not_full(self):
+        limit = PORT_MBITS * MB / 8
+        for why, table, rate_of in (
+                ("it varies", "HCCS", lambda number, share: share * (4e10 - number % 3 * 4e9)),
+                ("it moves as much when nothing waits", "HCCS", lambda number, share: 4e10),
+                ("it moved more once", "HCCS", lambda number, share: 6e10 if number == 1 else 4e10 * share),
+                ("it is far from its limit", "ROCE", lambda number, share: limit * 0.6 * share)):
+            with self.subTest(why):
+                self.assertEqual(self.full_links(self.with_link(rate_of, table)[0]), {})
 
     def test_hostile_values(self):
         file = next(self.db.rglob("*.db"))
@@ -469,7 +583,7 @@ class HardwareRaw(OfHardware):
         self.assertIn("SIO", groups)
         self.assertEqual(groups & {"QoS", "CPU Usage", "Memory Usage", "Disk Usage", "Network Usage"}, set())
         for name in ("qosEvents", "cpuNums", "memoryTotal", "host_disk_freq", "netCard"):
-            self.assertIn(name, result.err)
+            self.assertIn(name, " ".join(result.err))
 
 
 class SharedHardware(OfHardware):
@@ -490,6 +604,43 @@ class SharedHardware(OfHardware):
                     rows = self.sheets(capture)[0]["HardwareCounters"]
                     checked, _ = self.assert_counters(rows, counters_of_text(capture))
                     self.assertGreater(checked, 10)
+
+    def test_kernels_that_memory_holds_up(self):
+        """Bytes from the shapes, loads from TASK_PMU_INFO, the counter from HBM: all of the database."""
+        file = SHARED / "npu/db/level1/rank0_ascend_pt" / OUTPUT / "ascend_pytorch_profiler_0.db"
+        if not file.exists():
+            self.skipTest(f"no captures in {SHARED}")
+        rows = self.sheets(file.parents[1])[0]["HardwareKernels"]
+        expected = kernels_of_database(file)
+        self.assertGreater(len(rows), 10)
+        # Beyond the 50 longest the sheet ends.
+        self.assertEqual(len(rows), min(50, len(expected)))
+        checked = 0
+        for row in rows:
+            same = [kernels for key, kernels in expected.items() if key[:2] == (row["op_type"], row["input_shapes"])
+                    and kernels["time"] == row["time_ns"]]
+            self.assertEqual(len(same), 1, row)
+            (kernels,) = same
+            self.assertEqual(row["kernels"], kernels["count"])
+            self.assertEqual(row["bound_by"], "loads")
+            if row["bytes"] is not None:
+                self.assertEqual(row["bytes"], kernels["bytes"], row)
+                self.assertAlmostEqual(row["gigabytes_per_second"], kernels["bytes"] / kernels["time"], places=6)
+                self.assertAlmostEqual(row["of_peak_percent"], kernels["bytes"] / kernels["time"] / 16, places=6)
+                checked += 1
+            if kernels["counter"] is not None:
+                self.assertAlmostEqual(row["counter_gigabytes_per_second"], kernels["counter"] / 1e9, places=6)
+                self.assertAlmostEqual(row["of_samples_percent"], 100 * kernels["of_samples"], places=6)
+        self.assertGreater(checked, 10)
+
+    def test_real_runs_have_no_finding_of_links_or_memory(self):
+        if not SHARED.is_dir():
+            self.skipTest(f"no captures in {SHARED}")
+        for job in ("db/level0", "db/level1", "db_mstx", "text/level0", "text/level1"):
+            result = self.run_tool("advisor", "-d", SHARED / "npu" / job, "--json", "-o", self.out)
+            self.assertEqual(result.code, 0, result.err)
+            found = {finding["id"] for finding in json.loads(result.out)["findings"]}
+            self.assertEqual(found & {"comm.full_link", "mem.outside"}, set(), job)
 
     def test_the_screens_are_short(self):
         if not SHARED.is_dir():

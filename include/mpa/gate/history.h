@@ -30,7 +30,7 @@ struct HistoryRun {
   std::string verdict;  ///< VerdictName(); empty: nothing was judged
   std::string tool_version;
   std::int64_t exit_code = 0;
-  std::vector<Value> values;
+  std::vector<Value> values{};
 };
 
 /// What these runs are in a history: every metric that they have, with the verdicts of `report`

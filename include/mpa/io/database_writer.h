@@ -33,7 +33,15 @@ class TableWriter {
   void Put(std::integral auto number) {
     cells_.push_back({.type = Type::kInteger, .integer = static_cast<std::int64_t>(number)});
   }
-  void Put(std::optional<std::int64_t> number);
+  void Put(std::nullopt_t) { cells_.emplace_back(); }
+  template <typename Number>
+  void Put(const std::optional<Number>& number) {
+    if (number) {
+      Put(*number);
+    } else {
+      Put(std::nullopt);
+    }
+  }
   void Put(double number) { cells_.push_back({.type = Type::kReal, .real = number}); }
   void Put(std::string_view text);
   void EndRow() {

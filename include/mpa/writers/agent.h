@@ -17,18 +17,18 @@ namespace mpa {
 
 /// The first rows of a list.
 struct AgentTable {
-  std::string name, meaning;
-  std::vector<std::string> columns;     ///< keys with their units: "sum_ns"
-  std::vector<std::vector<Cell>> rows;  ///< as many as may be of use
-  std::size_t of = 0;                   ///< all rows
+  std::string name, meaning{};
+  std::vector<std::string> columns{};     ///< keys with their units: "sum_ns"
+  std::vector<std::vector<Cell>> rows{};  ///< as many as may be of use
+  std::size_t of = 0;                     ///< all rows
   /// Of all rows, by column: sums of those that may be added.
   std::vector<std::pair<std::string, Cell>> totals{};
 };
 
 /// What a command answers.
 struct AgentAnswer {
-  std::string question;
-  std::vector<std::string> answer;  ///< sentences, the verdict first
+  std::string question{};
+  std::vector<std::string> answer{};  ///< sentences, the verdict first
   /// Which ranks and steps are meant, in words by key: {"ranks", "0-7"}.
   std::vector<std::pair<std::string, Cell>> scope{};
   std::vector<AgentTable> tables{};

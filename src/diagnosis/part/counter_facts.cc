@@ -145,7 +145,7 @@ class LinkLevels {
         idle_sum += values[row];
       }
     }
-    const bool is_flat = busy >= kLeastBusy &&
+    const bool is_flat = most > 0 && busy >= kLeastBusy &&
                          static_cast<double>(full.size()) >= kNearlyAll * static_cast<double>(busy);
     const bool is_needed =
         idle >= kLeastIdle && idle_sum <= kMuchLess * most * static_cast<double>(idle);

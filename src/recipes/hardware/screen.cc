@@ -175,9 +175,11 @@ void AddKernels(const Ranks& ranks, ScreenLines& lines) {
     return time;
   });
   if (longest == ranks.end() || longest->part.kernels.empty()) return;
-  const ScreenList list(
-      2, {ScreenText("kernels that memory holds up", 30), ScreenNumber("ms", 9),
-          ScreenNumber("GB/s", 8), ScreenPercent("of peak", 9), ScreenNumber("HBM GB/s", 9)});
+  const std::string heading = ranks.size() > 1
+                                  ? Say("held up by memory, {}", RankText(longest->rank))
+                                  : Say("kernels that memory holds up");
+  const ScreenList list(2, {ScreenText(heading, 30), ScreenNumber("ms", 9), ScreenNumber("GB/s", 8),
+                            ScreenPercent("of peak", 9), ScreenNumber("HBM GB/s", 9)});
   lines.push_back(list.Heading());
   const RankCounters& part = longest->part;
   for (std::size_t i = 0; i < std::min(kMostKernels, part.kernels.size()); ++i) {

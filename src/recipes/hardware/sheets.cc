@@ -168,10 +168,11 @@ SheetColumns<KernelItem> KernelColumns() {
                                                          "Shapes of their inputs."),
       CountColumn<&Item::kernels, &MemoryKernels::count>("kernels", 10, "How many there are."),
       CountColumn<&Item::kernels, &MemoryKernels::time>("timeNs", 16, "Their time, in ns."),
-      {NamedColumn("boundBy", Format::kText, 10,
-                   "loads: the units that load and store are the busiest ones of the cores for most"
-                   " of the time; shapes: no loads were measured, and they move their tensors at"
-                   " half the peak of the memory or more."),
+      {NamedColumn(
+           "boundBy", Format::kText, 10,
+           "loads: the units that move data from and to the memory (MTE2, MTE3) are the busiest"
+           " ones of the cores for most of the time; shapes: no loads were measured, and they"
+           " move their tensors at half the peak of the memory or more."),
        [](const Item& item) -> Cell {
          return std::string(item.kernels->measured ? "loads" : "shapes");
        }},

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "mpa/base/stable_sort.h"
-#include "mpa/measure/quantiles.h"
 #include "mpa/report/amount.h"
 
 namespace mpa::recipes::serving_requests {
@@ -26,36 +25,28 @@ std::string TimeText(TimeNs time) { return AmountText(Quantity::kTime, time); }
 
 std::string ShareText(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-double Ratio(TimeNs part, TimeNs whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
-double Ratio(std::size_t part, std::size_t whole) {
-  return Ratio(static_cast<TimeNs>(part), static_cast<TimeNs>(whole));
-}
-
-TimeNs MedianStep(const Lane& lane) {
-  std::vector<TimeNs> lengths;
-  for (const Span* step : lane.steps) lengths.push_back(step->dur);
-  return Median(std::move(lengths));
+const Group* GroupOf(const Scene& scene, std::size_t instance, int dp_rank) {
+  if (!scene.HasInstances() && dp_rank < 0) return &scene.All();
+  for (const Group& group : scene.groups) {
+    if (group.instance == static_cast<int>(instance) && group.dp_rank == dp_rank) return &group;
+  }
+  return nullptr;
 }
 
 bool RequestsWait(const Scene& scene, const Group& group) {
-  if (group.Known(RequestTime::kQueue) < kLeastRequests) return false;
+  if (group.TimesOf(RequestTime::kQueue).size() < kLeastRequests) return false;
   const TimeNs queue = group.At(RequestTime::kQueue, 90);
   const TimeNs first = group.At(RequestTime::kFirstToken, 90);
   constexpr double kShare = 0.3;
   // Who comes waits for the batch that runs.
   TimeNs step = 0;
-  for (const Lane& lane : scene.lanes) step = std::max(step, MedianStep(lane));
+  for (const Lane& lane : scene.lanes) step = std::max(step, lane.MedianStep());
   const TimeNs whole = first >= 0 ? first : group.At(RequestTime::kEndToEnd, 90);
   return queue > 2 * step && Ratio(queue, whole) >= kShare;
 }
 
-double ShareBehindQueue(const Group& group) {
-  const TimeNs whole = group.Sum(RequestTime::kEndToEnd);
-  const TimeNs queue = std::min(group.Sum(RequestTime::kQueue), whole);
-  return whole > 0 ? 1 - Ratio(queue, whole) : 1;
+double ShareBehindQueue(const Scene& scene, TimeNs part, TimeNs whole) {
+  return std::min(1.0, Ratio(part, whole)) * (1 - scene.All().QueueShare());
 }
 
 std::vector<Finding> FindCauses(const Scene& scene) {

@@ -47,7 +47,6 @@ struct Scene {
   std::vector<Group> groups{};  ///< all requests first
   std::vector<Lane> lanes{};
   Intervals device_busy{};  ///< of the devices beside; empty: there are none
-  bool has_device = false;
 
   const Group& All() const { return groups.front(); }
   bool HasInstances() const { return servers.size() > 1; }
@@ -75,14 +74,12 @@ inline constexpr std::size_t kLeastRequests = 10, kLeastSteps = 20;
 /// True if a tenth of the requests waits for longer than the larger part of time to first token is
 /// worth: 30 % of that of a tenth, and two steps.
 bool RequestsWait(const Scene& scene, const Group& group);
-/// Of the time of all requests what they take behind the queue; 0 to 1.
-double ShareBehindQueue(const Group& group);
+/// Of the time of all requests a part of what they take behind the queue.
+double ShareBehindQueue(const Scene& scene, TimeNs part, TimeNs whole);
+/// The requests of an instance, or of a data parallel rank of it; null: none is known.
+const Group* GroupOf(const Scene& scene, std::size_t instance, int dp_rank = -1);
 /// "15.20 ms", and "35 %" of 0.35.
 std::string TimeText(TimeNs time);
 std::string ShareText(double share);
-/// `part` of `whole`; 0 without a whole.
-double Ratio(TimeNs part, TimeNs whole);
-double Ratio(std::size_t part, std::size_t whole);
-TimeNs MedianStep(const Lane& lane);
 
 }  // namespace mpa::recipes::serving_requests

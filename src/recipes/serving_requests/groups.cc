@@ -14,8 +14,6 @@
 namespace mpa::recipes::serving_requests {
 namespace {
 
-std::size_t PlaceOfTime(RequestTime time) { return static_cast<std::size_t>(time); }
-
 Group Made(int instance, int dp_rank, std::string name, std::vector<const Request*> requests) {
   Group group{.instance = instance,
               .dp_rank = dp_rank,
@@ -24,7 +22,7 @@ Group Made(int instance, int dp_rank, std::string name, std::vector<const Reques
   bool is_first = true;
   for (const Request* request : group.requests) {
     const TimesOfRequest times =
-        TimesOf(request->first_token, request->dur, request->queued, request->reply_tokens);
+        mpa::TimesOf(request->first_token, request->dur, request->queued, request->reply_tokens);
     for (std::size_t i = 0; i < times.size(); ++i) {
       if (times[i] >= 0) group.times[i].push_back(times[i]);
     }
@@ -42,17 +40,34 @@ Group Made(int instance, int dp_rank, std::string name, std::vector<const Reques
 
 }  // namespace
 
-TimeNs Group::At(RequestTime time, int percent) const {
-  const std::vector<TimeNs>& sorted = times[PlaceOfTime(time)];
+TimeNs At(const std::vector<TimeNs>& sorted, int percent) {
   return sorted.empty() ? -1 : Percentile(sorted, percent);
 }
 
-TimeNs Group::Sum(RequestTime time) const {
-  const std::vector<TimeNs>& all = times[PlaceOfTime(time)];
-  return std::accumulate(all.begin(), all.end(), TimeNs{0});
+TimeNs SumOf(const std::vector<TimeNs>& times) {
+  return std::accumulate(times.begin(), times.end(), TimeNs{0});
 }
 
-std::size_t Group::Known(RequestTime time) const { return times[PlaceOfTime(time)].size(); }
+double Ratio(TimeNs part, TimeNs whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+double Ratio(std::size_t part, std::size_t whole) {
+  return Ratio(static_cast<TimeNs>(part), static_cast<TimeNs>(whole));
+}
+
+double Group::QueueShare() const {
+  const TimeNs whole = Sum(RequestTime::kEndToEnd);
+  return Ratio(std::min(Sum(RequestTime::kQueue), whole), whole);
+}
+
+std::int64_t Group::Preemptions() const {
+  std::int64_t count = -1;
+  for (const Request* request : requests) {
+    if (request->preemptions >= 0) count = std::max<std::int64_t>(count, 0) + request->preemptions;
+  }
+  return count;
+}
 
 double Group::HitRate() const {
   double hit = 0, tokens = 0;

@@ -16,6 +16,13 @@ namespace mpa::recipes::serving_requests {
 
 using Servers = std::vector<const ServerPart*>;
 
+/// The time at a percentile of times in ascending order; -1: there are none.
+TimeNs At(const std::vector<TimeNs>& sorted, int percent);
+TimeNs SumOf(const std::vector<TimeNs>& times);
+/// `part` of `whole`; 0 without a whole.
+double Ratio(TimeNs part, TimeNs whole);
+double Ratio(std::size_t part, std::size_t whole);
+
 /// Requests that are looked at together: all, those of an instance, those of a data parallel rank
 /// of it.
 struct Group {
@@ -26,12 +33,24 @@ struct Group {
   std::int64_t prompt_tokens = 0, reply_tokens = 0;        ///< of those that state them
   Interval window{};                                       ///< from the first start to the last end
 
-  std::size_t Count() const { return requests.size(); }
-  TimeNs At(RequestTime time, int percent) const;  ///< -1: unknown
-  TimeNs Sum(RequestTime time) const;
-  std::size_t Known(RequestTime time) const;
+  const std::vector<TimeNs>& TimesOf(RequestTime time) const {
+    return times[static_cast<std::size_t>(time)];
+  }
+  TimeNs At(RequestTime time, int percent) const {
+    return serving_requests::At(TimesOf(time), percent);
+  }
+  TimeNs Sum(RequestTime time) const { return SumOf(TimesOf(time)); }
+  /// Of the time of its requests what they wait in the queue, 0 to 1.
+  double QueueShare() const;
   double Seconds() const { return static_cast<double>(window.end - window.begin) / 1e9; }
-  double HitRate() const;  ///< of the tokens of its prompts; -1: unknown
+  // Unknown: -1.
+  double RequestsPerSecond() const { return PerSecond(static_cast<double>(requests.size())); }
+  double ReplyTokensPerSecond() const { return PerSecond(static_cast<double>(reply_tokens)); }
+  double HitRate() const;            ///< of the tokens of its prompts
+  std::int64_t Preemptions() const;  ///< prompts that were read again
+
+ private:
+  double PerSecond(double amount) const { return Seconds() > 0 ? amount / Seconds() : -1; }
 };
 
 /// All requests first, then those of each instance where there are several, and of each data

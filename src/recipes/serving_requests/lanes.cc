@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mpa/base/stable_sort.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa::recipes::serving_requests {
 namespace {
@@ -84,24 +85,33 @@ Intervals ActiveTimes(const ServerPart& server, const Lane& lane, Interval windo
   return times.empty() ? whole : Intersection(Union(std::move(times)), whole);
 }
 
+TimeNs LengthOf(const std::vector<const Span*>& spans) {
+  TimeNs length = 0;
+  for (const Span* span : spans) length += span->dur;
+  return length;
+}
+
 void Account(const ServerPart& server, Lane& lane) {
-  for (const Span* span : lane.schedules) lane.schedule_time += span->dur;
-  for (const Span* span : lane.steps) lane.step_time += span->dur;
+  LaneTimes& times = lane.times;
+  times.all_schedules = LengthOf(lane.schedules);
+  times.all_steps = LengthOf(lane.steps);
+  times.schedules = lane.schedules.size();
+  times.steps = lane.steps.size();
   const Intervals ran = CoveredBy(lane.steps), scheduled = CoveredBy(lane.schedules);
-  const Intervals all = Union(ran, scheduled);
+  const Intervals all = Union(ran, scheduled), sampled = CoveredBy(lane.samples);
   if (ran.empty()) return;
-  const Interval window{all.front().begin, all.back().end};
-  lane.active = ActiveTimes(server, lane, window);
-  lane.active_time = Length(lane.active);
-  lane.ran = Length(Intersection(ran, lane.active));
-  const Intervals exposed = Intersection(Difference(scheduled, ran), lane.active);
-  lane.scheduled = Length(exposed);
-  const Intervals sampled = CoveredBy(lane.samples);
-  lane.sampled = Length(Intersection(Difference(sampled, all), lane.active));
-  lane.idle = lane.active_time - lane.ran - lane.scheduled - lane.sampled;
-  lane.sample_time = sampled.empty() ? TimeBehindForwards(lane) : Length(sampled);
+  lane.active = ActiveTimes(server, lane, {all.front().begin, all.back().end});
+  const auto active = [&](const Intervals& part) {
+    return Length(Intersection(part, lane.active));
+  };
+  times.active = Length(lane.active);
+  times.ran = active(ran);
+  times.scheduled = active(Difference(scheduled, ran));
+  times.sampled = active(Difference(sampled, all));
+  times.idle = times.active - times.ran - times.scheduled - times.sampled;
+  times.all_samples = sampled.empty() ? TimeBehindForwards(lane) : Length(sampled);
   for (const Span* span : lane.schedules) {
-    if (2 * LengthWithin(ran, {span->start, span->End()}) >= span->dur) ++lane.hidden_schedules;
+    if (2 * LengthWithin(ran, {span->start, span->End()}) >= span->dur) ++times.hidden_schedules;
   }
 }
 
@@ -152,6 +162,23 @@ std::vector<Lane> LanesOf(const ServerPart& server, std::size_t instance) {
 }
 
 }  // namespace
+
+LaneTimes& LaneTimes::operator+=(const LaneTimes& other) {
+  for (TimeNs LaneTimes::*time : {&LaneTimes::active, &LaneTimes::ran, &LaneTimes::scheduled,
+                                  &LaneTimes::sampled, &LaneTimes::idle, &LaneTimes::all_schedules,
+                                  &LaneTimes::all_steps, &LaneTimes::all_samples})
+    this->*time += other.*time;
+  schedules += other.schedules;
+  hidden_schedules += other.hidden_schedules;
+  steps += other.steps;
+  return *this;
+}
+
+TimeNs Lane::MedianStep() const {
+  std::vector<TimeNs> lengths;
+  for (const Span* step : steps) lengths.push_back(step->dur);
+  return Median(std::move(lengths));
+}
 
 std::vector<Lane> LanesOf(const Servers& servers) {
   std::vector<Lane> lanes;

@@ -10,6 +10,20 @@
 
 namespace mpa::recipes::serving_requests {
 
+/// What a server did while requests were there: from the first batch to the last, parts of it, and
+/// sums of spans.
+struct LaneTimes {
+  TimeNs active = 0, ran = 0;
+  TimeNs scheduled = 0, sampled = 0;  ///< while no batch ran
+  TimeNs idle = 0;                    ///< none of these
+  TimeNs all_schedules = 0, all_steps = 0;
+  TimeNs all_samples = 0;                           ///< in a step or behind it; 0: unknown
+  std::size_t schedules = 0, hidden_schedules = 0;  ///< hidden: for the larger part beside a batch
+  std::size_t steps = 0;
+
+  LaneTimes& operator+=(const LaneTimes& other);
+};
+
 /// Where batches follow each other: an instance, or a data parallel rank of it. What it did from
 /// its first batch to its last adds up, as far as requests were there.
 struct Lane {
@@ -19,12 +33,9 @@ struct Lane {
   /// Of one process, where several run the same batch at once. By start.
   std::vector<const Span*> schedules{}, steps{}, forwards{}, samples{};
   Intervals active{};  ///< requests were there
-  TimeNs active_time = 0, ran = 0;
-  TimeNs scheduled = 0, sampled = 0;  ///< while no batch ran
-  TimeNs idle = 0;                    ///< none of these
-  TimeNs schedule_time = 0, step_time = 0;
-  TimeNs sample_time = 0;            ///< of the sampler, in a step or behind it; 0: unknown
-  std::size_t hidden_schedules = 0;  ///< that ran for the larger part beside a batch
+  LaneTimes times{};
+
+  TimeNs MedianStep() const;
 };
 
 std::vector<Lane> LanesOf(const Servers& servers);

@@ -70,7 +70,7 @@ std::vector<Moment> MomentsOf(const Scene& scene) {
     std::vector<std::pair<std::int64_t, std::int64_t>> batches(kMoments);  // requests, steps
     for (std::size_t number = 0; number < kMoments; ++number) {
       const auto at = static_cast<TimeNs>(number);
-      of_server[number] = {.server = i, .number = at, .begin = at * length, .length = length};
+      of_server[number] = {.server = &server, .number = at, .begin = at * length, .length = length};
     }
     const auto of = [&](TimeNs time) {
       const auto number = static_cast<std::size_t>((time - whole.begin) / length);
@@ -143,16 +143,6 @@ std::vector<TransfersOfRank> TransfersOf(const Scene& scene) {
     transfers.push_back(std::move(of_rank));
   }
   return transfers;
-}
-
-std::int64_t CountPreemptions(const Group& group) {
-  std::int64_t count = 0;
-  bool is_known = false;
-  for (const Request* request : group.requests) {
-    is_known = is_known || request->preemptions >= 0;
-    count += std::max(request->preemptions, 0);
-  }
-  return is_known ? count : -1;
 }
 
 }  // namespace mpa::recipes::serving_requests

@@ -18,12 +18,20 @@ struct BatchKind {
   std::vector<TimeNs> lengths{};  ///< in ascending order
   std::int64_t requests = 0, most_requests = 0, tokens = 0;
   bool tokens_known = true;
+
+  double MeanRequests() const { return Mean(requests); }
+  double MeanTokens() const { return tokens_known ? Mean(tokens) : -1; }
+
+ private:
+  double Mean(std::int64_t sum) const {
+    return static_cast<double>(sum) / static_cast<double>(lengths.size());
+  }
 };
 std::vector<BatchKind> BatchKindsOf(const Scene& scene);
 
 /// What was going on in a part of the whole time.
 struct Moment {
-  std::size_t server = 0;
+  const ServerPart* server = nullptr;
   std::int64_t number = 0;
   TimeNs begin = 0;  ///< since the first request, or whatever was first
   TimeNs length = 0;
@@ -32,7 +40,7 @@ struct Moment {
   double batch_requests = -1;                             ///< mean
   double free_share = -1;                                 ///< of blocks, the least
 };
-inline constexpr std::size_t kMoments = 50;
+inline constexpr std::size_t kMoments = 40;  // as many as a chart of bars shows
 std::vector<Moment> MomentsOf(const Scene& scene);
 
 /// Blocks of the cache of an instance.
@@ -50,7 +58,5 @@ struct TransfersOfRank {
   std::int64_t tokens = 0;
 };
 std::vector<TransfersOfRank> TransfersOf(const Scene& scene);
-
-std::int64_t CountPreemptions(const Group& group);
 
 }  // namespace mpa::recipes::serving_requests

@@ -45,12 +45,9 @@ void KeepRequests(const RankTrace& trace, ServerPart& part) {
                     .first_token = requests.first_token[i],
                     .hit_rate = requests.hit_rate[i],
                     .scheduled = requests.scheduled[i],
-                    .run = requests.run[i],
                     .ran = requests.ran[i],
                     .prefill_tokens = requests.prefill_tokens[i],
                     .preemptions = requests.preemptions[i],
-                    .sent = requests.sent[i],
-                    .taken = requests.taken[i],
                     .prefilled = requests.prefilled[i],
                     .dp_rank = requests.dp_rank[i]};
     if (const auto found = of_request.find(requests.id[i]); found != of_request.end()) {
@@ -79,23 +76,21 @@ void KeepSpans(const RankTrace& trace, Names& names, ServerPart& part) {
                           .decode_tokens = batches.decode_tokens[i],
                           .free_blocks = batches.free_blocks[i],
                           .total_blocks = batches.total_blocks[i],
-                          .iteration = batches.iteration[i],
                           .dp_rank = batches.dp_rank[i],
                           .process = names[batches.process[i]]});
   }
   StableSort(part.spans, {}, &Span::start);
 }
 
-void KeepStates(const RankTrace& trace, Names& names, ServerPart& part) {
+void KeepStates(const RankTrace& trace, ServerPart& part) {
   const ServerCache& cache = trace.server_cache;
   for (std::size_t i = 0; i < cache.Size(); ++i) {
-    part.cache.push_back({cache.time[i], cache.free_blocks[i], cache.total_blocks[i],
-                          cache.allocated[i], cache.freed[i], cache.dp_rank[i]});
+    part.cache.push_back(
+        {cache.time[i], cache.free_blocks[i], cache.total_blocks[i], cache.dp_rank[i]});
   }
   const ServerLoad& load = trace.server_load;
   for (std::size_t i = 0; i < load.Size(); ++i) {
-    part.load.push_back(
-        {load.time[i], load.waiting[i], load.running[i], load.swapped[i], names[load.node[i]]});
+    part.load.push_back({load.time[i], load.waiting[i], load.running[i], load.swapped[i]});
   }
   StableSort(part.cache, {}, &CacheState::time);
   StableSort(part.load, {}, &LoadState::time);
@@ -109,7 +104,7 @@ ServerPart MapServer(const RankTrace& trace, const RecipeArguments&) {
     Names names(trace, part.names);
     KeepRequests(trace, part);
     KeepSpans(trace, names, part);
-    KeepStates(trace, names, part);
+    KeepStates(trace, part);
   } else {
     part.busy = Union(Covered(trace.kernels), Covered(trace.communications));
   }
@@ -122,8 +117,7 @@ void CheckServer(const ServerPart& part) {
   };
   const auto is_length = [](TimeNs time) { return time == -1 || IsDuration(time); };
   for (const Request& one : part.requests) {
-    for (const TimeNs time : {one.start, one.scheduled, one.run, one.ran, one.sent, one.taken,
-                              one.prefilled, one.transfer_start})
+    for (const TimeNs time : {one.start, one.scheduled, one.ran, one.prefilled, one.transfer_start})
       fail_unless(IsTime(time));
     for (const TimeNs time : {one.dur, one.queued, one.first_token, one.transfer_dur})
       fail_unless(is_length(time));
@@ -133,7 +127,7 @@ void CheckServer(const ServerPart& part) {
   const auto names = static_cast<std::int32_t>(part.names.size());
   for (const Span& span : part.spans)
     fail_unless(IsTime(span.start) && IsDuration(span.dur) && span.process < names);
-  for (const LoadState& state : part.load) fail_unless(IsTime(state.time) && state.node < names);
+  for (const LoadState& state : part.load) fail_unless(IsTime(state.time));
   for (const CacheState& state : part.cache) fail_unless(IsTime(state.time));
   for (const Interval& busy : part.busy)
     fail_unless(IsTime(busy.begin) && IsDuration(busy.end - busy.begin));

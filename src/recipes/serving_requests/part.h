@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,13 +21,18 @@ struct Request {
   std::int64_t prompt_tokens = -1, reply_tokens = -1;
   TimeNs dur = -1, queued = -1, first_token = -1;
   double hit_rate = -1;
-  TimeNs scheduled = -1, run = -1, ran = -1;
+  TimeNs scheduled = -1, ran = -1;
   std::int64_t prefill_tokens = -1;
   std::int32_t preemptions = -1;
-  TimeNs sent = -1, taken = -1, prefilled = -1;
+  TimeNs prefilled = -1;
   TimeNs transfer_start = -1, transfer_dur = -1;
   std::int64_t transfer_tokens = -1;
   std::int32_t transfer_rank = -1, dp_rank = -1;
+
+  /// To the first token, without the queue; -1: unknown.
+  TimeNs FirstTokenBehindQueue() const {
+    return first_token < 0 ? -1 : first_token - std::clamp<TimeNs>(queued, 0, first_token);
+  }
 };
 
 /// A batch, or another span.
@@ -37,7 +43,6 @@ struct Span {
   std::int32_t requests = -1, prefill_requests = -1, decode_requests = -1;
   std::int64_t prefill_tokens = -1, decode_tokens = -1;
   std::int64_t free_blocks = -1, total_blocks = -1;
-  std::int64_t iteration = -1;
   std::int32_t dp_rank = -1, process = -1;  ///< a position in ServerPart::names
 
   TimeNs End() const { return start + dur; }
@@ -46,7 +51,7 @@ struct Span {
 struct CacheState {
   static constexpr bool kInColumns = true;
   TimeNs time = 0;
-  std::int64_t free_blocks = -1, total_blocks = -1, allocated = -1, freed = -1;
+  std::int64_t free_blocks = -1, total_blocks = -1;
   std::int32_t dp_rank = -1;
 };
 
@@ -54,7 +59,6 @@ struct LoadState {
   static constexpr bool kInColumns = true;
   TimeNs time = 0;
   std::int64_t waiting = -1, running = -1, swapped = -1;
-  std::int32_t node = -1;  ///< a position in ServerPart::names
 };
 
 /// What one instance of a server recorded, or when the device of a capture beside was busy.

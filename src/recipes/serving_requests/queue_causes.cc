@@ -11,7 +11,7 @@
 #include "mpa/base/language.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
-#include "mpa/report/amount.h"
+#include "overview.h"
 
 namespace mpa::recipes::serving_requests {
 namespace {
@@ -35,7 +35,7 @@ StatesOfRanks FreeBlocksOf(const ServerPart& server) {
     if (state.free_blocks >= 0 && state.total_blocks > 0)
       of_cache[state.dp_rank].push_back({state.time, state.free_blocks, state.total_blocks});
   }
-  return of_cache.empty() || of_batches.size() > of_cache.size() ? of_batches : of_cache;
+  return of_cache.empty() || of_batches.size() > 1 ? of_batches : of_cache;
 }
 
 constexpr double kShort = 0.05;  // of all blocks that are free
@@ -43,7 +43,6 @@ constexpr double kShort = 0.05;  // of all blocks that are free
 struct Shortage {
   TimeNs known = 0, short_time = 0;  // a state holds until the next one
   std::int64_t total = 0;            // of a rank
-  double most_used = -1;
 
   double Share() const { return Ratio(short_time, known); }
 };
@@ -53,24 +52,14 @@ Shortage ShortageOf(const StatesOfRanks& states_of_ranks) {
   for (const auto& [rank, states] : states_of_ranks) {
     for (std::size_t i = 0; i < states.size(); ++i) {
       const BlockState& state = states[i];
-      const auto free = static_cast<double>(std::min(state.free, state.total));
-      const auto total = static_cast<double>(state.total);
       shortage.total = std::max(shortage.total, state.total);
-      shortage.most_used = std::max(shortage.most_used, 1 - free / total);
       if (i + 1 == states.size()) break;
       const TimeNs time = states[i + 1].time - state.time;
       shortage.known += time;
-      if (free <= kShort * total) shortage.short_time += time;
+      if (Ratio(state.free, state.total) <= kShort) shortage.short_time += time;
     }
   }
   return shortage;
-}
-
-std::int64_t Preemptions(const ServerPart& server) {
-  std::int64_t count = 0;
-  for (const Request& request : server.requests)
-    count += std::max<std::int64_t>(request.preemptions, 0);
-  return count;
 }
 
 std::int64_t MostSwapped(const ServerPart& server) {
@@ -79,22 +68,14 @@ std::int64_t MostSwapped(const ServerPart& server) {
   return most;
 }
 
-Group OfInstance(const Scene& scene, std::size_t instance) {
-  for (const Group& group : scene.groups) {
-    if (group.instance == static_cast<int>(instance) && group.dp_rank < 0) return group;
-  }
-  return scene.All();
-}
-
 void FindShortage(const Scene& scene, std::size_t instance, std::vector<Finding>& found) {
   const ServerPart& server = *scene.servers[instance];
   const Shortage shortage = ShortageOf(FreeBlocksOf(server));
   constexpr double kLeast = 0.1;  // of the time
   if (shortage.Share() < kLeast) return;
-  const Group group = OfInstance(scene, instance);
-  const std::int64_t preempted = Preemptions(server), swapped = MostSwapped(server);
-  const bool waits = RequestsWait(scene, group);
-  if (!waits && preempted == 0 && swapped == 0) return;
+  const Group& group = *GroupOf(scene, instance);
+  const std::int64_t preempted = group.Preemptions(), swapped = MostSwapped(server);
+  if (!RequestsWait(scene, group) && preempted <= 0 && swapped == 0) return;
   std::string evidence =
       Say("at most {} of {} blocks are free for {} of the time",
           static_cast<std::int64_t>(kShort * static_cast<double>(shortage.total)), shortage.total,
@@ -106,8 +87,8 @@ void FindShortage(const Scene& scene, std::size_t instance, std::vector<Finding>
   found.push_back(
       {.cause = Cause::kBlocksShort,
        .where = WhereText(server.name, -1, scene.HasInstances()),
-       .share = Ratio(std::min(group.Sum(RequestTime::kQueue), group.Sum(RequestTime::kEndToEnd)),
-                      scene.All().Sum(RequestTime::kEndToEnd)),
+       .share = group.QueueShare() *
+                Ratio(group.Sum(RequestTime::kEndToEnd), scene.All().Sum(RequestTime::kEndToEnd)),
        .title = Say("blocks of the KV cache run short"),
        .evidence = std::move(evidence),
        .mend = Say("give the KV cache more memory, or let fewer requests in (max_num_seqs, length"
@@ -121,8 +102,8 @@ void FindMissedPrefixes(const Scene& scene, std::vector<Finding>& found) {
   const Group& all = scene.All();
   std::vector<double> hit, missed;  // time to first token behind the queue, by token of the prompt
   std::vector<std::int64_t> prompts;
+  std::vector<const Request*> slow_ones;
   std::int64_t computed = 0, of_computed = 0;
-  double extra = 0;
   for (const Request* request : all.requests) {
     if (request->hit_rate < 0 || request->prompt_tokens <= 0) continue;
     prompts.push_back(request->prompt_tokens);
@@ -131,35 +112,27 @@ void FindMissedPrefixes(const Scene& scene, std::vector<Finding>& found) {
       of_computed += request->prompt_tokens;
     }
     if (request->first_token < 0) continue;
-    const double time =
-        static_cast<double>(request->first_token -
-                            std::clamp<TimeNs>(request->queued, 0, request->first_token)) /
-        static_cast<double>(request->prompt_tokens);
+    const double time = Ratio(request->FirstTokenBehindQueue(), request->prompt_tokens);
     if (request->hit_rate >= kHit) hit.push_back(time);
-    if (request->hit_rate < kMissed) missed.push_back(time);
+    if (request->hit_rate >= kMissed) continue;
+    missed.push_back(time);
+    slow_ones.push_back(request);
   }
   const double rate = all.HitRate();
   if (prompts.size() < kLeastRequests || rate < 0 || rate >= kLow) return;
   if (Median(prompts) < kLongPrompt) return;
-  const bool is_computed = of_computed > 0 && static_cast<double>(computed) >=
-                                                  kComputed * static_cast<double>(of_computed);
   constexpr std::size_t kFew = 5;
   const bool differs = hit.size() >= kFew && missed.size() >= kFew;
   const double usual = differs ? Median(hit) : 0, slow = differs ? Median(missed) : 0;
   const bool costs = differs && slow >= 1.3 * usual;
-  if (!is_computed && !costs) return;
-  double share = -1;
-  if (costs) {
-    for (const Request* request : all.requests) {
-      if (request->hit_rate < 0 || request->hit_rate >= kMissed || request->first_token < 0)
-        continue;
-      const double behind = static_cast<double>(
-          request->first_token - std::clamp<TimeNs>(request->queued, 0, request->first_token));
-      extra += std::max(0.0, behind - usual * static_cast<double>(request->prompt_tokens));
-    }
-    share =
-        std::min(1.0, extra / std::max(1.0, static_cast<double>(all.Sum(RequestTime::kEndToEnd))));
-  }
+  if (Ratio(computed, of_computed) < kComputed && !costs) return;
+  double extra = 0;
+  for (const Request* request : slow_ones)
+    extra += std::max(0.0, static_cast<double>(request->FirstTokenBehindQueue()) -
+                               usual * static_cast<double>(request->prompt_tokens));
+  const TimeNs whole = all.Sum(RequestTime::kEndToEnd);
+  const double share =
+      costs ? std::min(1.0, extra / std::max(1.0, static_cast<double>(whole))) : -1;
   std::string evidence =
       Say("{:.1f} % of the tokens of prompts came from the prefix cache", 100 * rate);
   if (of_computed > 0)
@@ -195,7 +168,7 @@ void FindWaiting(const Scene& scene, std::vector<Finding>& found) {
   double most_used = -1;
   for (const ServerPart* server : scene.servers) {
     const Intervals waiting = WaitingTimes(*server);
-    most_used = std::max(most_used, ShortageOf(FreeBlocksOf(*server)).most_used);
+    most_used = std::max(most_used, BlocksOf(*server).most_used);
     for (const Lane& lane : scene.lanes) {
       if (scene.servers[lane.instance] != server) continue;
       for (const Span* step : lane.steps) {
@@ -219,8 +192,7 @@ void FindWaiting(const Scene& scene, std::vector<Finding>& found) {
   if (most_used >= 0) evidence += Say("; at most {} of the KV cache is used", ShareText(most_used));
   Finding finding{
       .cause = Cause::kRequestsWait,
-      .share = Ratio(std::min(all.Sum(RequestTime::kQueue), all.Sum(RequestTime::kEndToEnd)),
-                     all.Sum(RequestTime::kEndToEnd)),
+      .share = all.QueueShare(),
       .title = Say("requests wait though batches are not full"),
       .evidence = std::move(evidence),
       .mend =

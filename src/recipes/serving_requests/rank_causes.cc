@@ -62,13 +62,8 @@ struct Lag {
 
   // The rank that most of the time goes to.
   std::size_t Latest() const {
-    const auto sum_of = [](const auto& one) { return Sum(one.second); };
+    const auto sum_of = [](const auto& one) { return SumOf(one.second); };
     return std::ranges::max_element(of_last, {}, sum_of)->first;
-  }
-  static TimeNs Sum(const std::vector<TimeNs>& times) {
-    TimeNs sum = 0;
-    for (const TimeNs time : times) sum += time;
-    return sum;
   }
 };
 
@@ -92,7 +87,7 @@ void FindOutOfStep(const Scene& scene, std::size_t instance, std::vector<Finding
     if (lane.instance != instance || ForwardsOf(lane).size() < kLeastSteps) continue;
     lanes.push_back(&lane);
     most = std::max(most, ForwardsOf(lane).size());
-    active = std::max(active, lane.active_time);
+    active = std::max(active, lane.times.active);
   }
   if (lanes.size() < 2) return;
   const std::vector<Round> rounds = RoundsOf(lanes);
@@ -113,7 +108,7 @@ void FindOutOfStep(const Scene& scene, std::size_t instance, std::vector<Finding
   const Lag& lag = late_begin ? begins : ends;
   const std::size_t latest = lag.Latest();
   const std::vector<TimeNs>& times = lag.of_last.at(latest);
-  const bool is_one = Ratio(Lag::Sum(times), lag.sum) >= kMostly;
+  const bool is_one = Ratio(SumOf(times), lag.sum) >= kMostly;
   const std::string rank = Say("dp {}", lanes[latest]->dp_rank);
   const std::string median = TimeText(Median(times)),
                     part = ShareText(Ratio(times.size(), rounds.size()));
@@ -130,7 +125,7 @@ void FindOutOfStep(const Scene& scene, std::size_t instance, std::vector<Finding
       {.cause = Cause::kOutOfStep,
        .where = is_one ? scene.WhereOf(*lanes[latest])
                        : WhereText(scene.servers[instance]->name, -1, scene.HasInstances()),
-       .share = std::min(1.0, Ratio(lag.sum, active)) * ShareBehindQueue(scene.All()),
+       .share = ShareBehindQueue(scene, lag.sum, active),
        .title = Say("forward passes of data parallel ranks are out of step"),
        .evidence = std::move(evidence),
        .mend = Say("look at what that rank does between two forward passes: its scheduler and its"

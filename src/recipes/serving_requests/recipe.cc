@@ -23,7 +23,6 @@ Scene SceneOf(const Parts& parts) {
     if (part.is_server) {
       scene.servers.push_back(&part);
     } else {
-      scene.has_device = true;
       busy.insert(busy.end(), part.busy.begin(), part.busy.end());
     }
   }

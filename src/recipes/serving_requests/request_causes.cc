@@ -11,7 +11,6 @@
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
-#include "mpa/report/amount.h"
 
 namespace mpa::recipes::serving_requests {
 namespace {
@@ -80,46 +79,43 @@ void FindTransfers(const Scene& scene, std::vector<Finding>& found) {
 }
 
 void FindPrePost(const Scene& scene, std::vector<Finding>& found) {
-  // Of requests by the length of their prompts: what lies before the first batch, but not in the
-  // queue, and behind the last one.
-  struct Sides {
+  // What of a request lies before the first batch, but not in the queue.
+  struct Preparation {
     std::int64_t prompt = 0;
-    TimeNs before = 0, behind = 0;
+    TimeNs time = 0;
   };
-  std::vector<Sides> sides;
+  std::vector<Preparation> preparations;
   TimeNs before = 0, behind = 0, first = 0, whole = 0;
   for (const Request* request : scene.All().requests) {
     const bool is_known = request->start >= 0 && request->dur >= 0 && request->first_token >= 0 &&
                           request->scheduled >= 0 && request->ran >= 0 && request->queued >= 0;
     if (!is_known) continue;
-    Sides one{.prompt = request->prompt_tokens};
-    one.before = std::clamp<TimeNs>(request->scheduled - request->start - request->queued, 0,
-                                    request->first_token);
-    one.behind = std::clamp<TimeNs>(request->start + request->dur - request->ran, 0, request->dur);
-    before += one.before;
-    behind += one.behind;
+    const TimeNs time = std::clamp<TimeNs>(request->scheduled - request->start - request->queued, 0,
+                                           request->first_token);
+    preparations.push_back({request->prompt_tokens, time});
+    before += time;
+    behind += std::clamp<TimeNs>(request->start + request->dur - request->ran, 0, request->dur);
     first += request->first_token;
     whole += request->dur;
-    sides.push_back(one);
   }
-  if (sides.size() < kLeastRequests) return;
+  if (preparations.size() < kLeastRequests) return;
   constexpr double kOfFirst = 0.25, kOfWhole = 0.15;
   const double share = Ratio(before + behind, whole);
   if (Ratio(before, first) < kOfFirst && share < kOfWhole) return;
-  const auto count = static_cast<TimeNs>(sides.size());
+  const auto count = static_cast<TimeNs>(preparations.size());
   std::string evidence =
       Say("{} lie before the first batch of a request and {} behind its last one (means), without"
           " the queue: {} of the time to first token, {} of all",
           TimeText(before / count), TimeText(behind / count), ShareText(Ratio(before, first)),
           ShareText(share));
-  StableSort(sides, {}, &Sides::prompt);
-  const std::size_t third = sides.size() / 3;
-  const auto mean = [&](std::size_t from, std::size_t to) {
+  StableSort(preparations, {}, &Preparation::prompt);
+  const std::size_t third = preparations.size() / 3;
+  const auto mean_from = [&](std::size_t from) {
     TimeNs sum = 0;
-    for (std::size_t i = from; i < to; ++i) sum += sides[i].before;
-    return sum / static_cast<TimeNs>(to - from);
+    for (std::size_t i = from; i < from + third; ++i) sum += preparations[i].time;
+    return sum / static_cast<TimeNs>(third);
   };
-  const TimeNs of_short = mean(0, third), of_long = mean(sides.size() - third, sides.size());
+  const TimeNs of_short = mean_from(0), of_long = mean_from(preparations.size() - third);
   constexpr double kGrows = 1.5;
   if (of_short > 0 && Ratio(of_long, of_short) >= kGrows)
     evidence += Say("; {} for the third with the shortest prompts, {} for the longest",

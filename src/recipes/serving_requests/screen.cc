@@ -47,12 +47,11 @@ void AddVerdict(const Scene& scene, const std::vector<Finding>& findings, Screen
 
 void AddTotals(const Scene& scene, ScreenLines& lines) {
   const Group& all = scene.All();
-  std::string text = Counted(static_cast<std::int64_t>(all.Count()), "request");
+  std::string text = Counted(static_cast<std::int64_t>(all.requests.size()), "request");
   if (scene.HasInstances()) text += Say(" on {} instances", scene.servers.size());
   if (all.Seconds() > 0) {
     text += Say(" in {:.1f} s: {:.2f} requests/s, {:.1f} tokens of replies/s", all.Seconds(),
-                static_cast<double>(all.Count()) / all.Seconds(),
-                static_cast<double>(all.reply_tokens) / all.Seconds());
+                all.RequestsPerSecond(), all.ReplyTokensPerSecond());
   }
   AddSentence(text, lines);
 }
@@ -84,7 +83,7 @@ void AddGroups(const Scene& scene, std::size_t room, ScreenLines& lines) {
     const std::string where = !scene.HasInstances() ? rank
                               : rank.empty()        ? Printable(group.name)
                                              : fmt::format("{}, {}", Printable(group.name), rank);
-    lines.push_back(list.Line(where, static_cast<std::int64_t>(group.Count()),
+    lines.push_back(list.Line(where, static_cast<std::int64_t>(group.requests.size()),
                               group.prompt_tokens + group.reply_tokens,
                               kIfKnown(group.At(RequestTime::kFirstToken, 90)),
                               kIfKnown(group.At(RequestTime::kPerToken, 50)),
@@ -101,18 +100,14 @@ void AddBatches(const Scene& scene, ScreenLines& lines) {
     largest = std::max(largest, kind.most_requests);
   }
   if (steps == 0) return;
-  TimeNs active = 0, ran = 0, scheduled = 0, sampled = 0;
-  for (const Lane& lane : scene.lanes) {
-    active += lane.active_time;
-    ran += lane.ran;
-    scheduled += lane.scheduled;
-    sampled += lane.sampled;
-  }
+  LaneTimes times;
+  for (const Lane& lane : scene.lanes) times += lane.times;
   lines.emplace_back(Say("batches: {} with {:.1f} requests each, the largest {}", steps,
                          static_cast<double>(requests) / static_cast<double>(steps), largest));
   lines.emplace_back(
       Say("while requests are there: batches run {:.1f} %, scheduling {:.1f} %, sampling {:.1f} %",
-          PercentOf(ran, active), PercentOf(scheduled, active), PercentOf(sampled, active)));
+          PercentOf(times.ran, times.active), PercentOf(times.scheduled, times.active),
+          PercentOf(times.sampled, times.active)));
 }
 
 void AddCache(const Scene& scene, ScreenLines& lines) {

@@ -9,7 +9,6 @@
 #include "mpa/base/language.h"
 #include "mpa/base/time.h"
 #include "mpa/measure/quantiles.h"
-#include "mpa/report/amount.h"
 
 namespace mpa::recipes::serving_requests {
 namespace {
@@ -17,24 +16,8 @@ namespace {
 // Lanes of which the same holds, added up.
 struct Together {
   std::vector<const Lane*> lanes{};
-  TimeNs active = 0, ran = 0, scheduled = 0, sampled = 0, idle = 0;
-  TimeNs schedule_time = 0, step_time = 0, sample_time = 0;
-  std::size_t schedules = 0, hidden = 0, steps = 0;
+  LaneTimes times{};
 
-  void Add(const Lane& lane) {
-    lanes.push_back(&lane);
-    active += lane.active_time;
-    ran += lane.ran;
-    scheduled += lane.scheduled;
-    sampled += lane.sampled;
-    idle += lane.idle;
-    schedule_time += lane.schedule_time;
-    step_time += lane.step_time;
-    sample_time += lane.sample_time;
-    schedules += lane.schedules.size();
-    hidden += lane.hidden_schedules;
-    steps += lane.steps.size();
-  }
   // The only one of several.
   std::string Where(const Scene& scene) const {
     return lanes.size() == 1 && scene.lanes.size() > 1 ? scene.WhereOf(*lanes.front())
@@ -46,29 +29,35 @@ template <typename Holds>
 Together LanesThat(const Scene& scene, Holds holds) {
   Together together;
   for (const Lane& lane : scene.lanes) {
-    if (lane.steps.size() >= kLeastSteps && holds(lane)) together.Add(lane);
+    if (lane.steps.size() < kLeastSteps || !holds(lane.times)) continue;
+    together.lanes.push_back(&lane);
+    together.times += lane.times;
   }
   return together;
 }
 
+std::string MeanText(TimeNs sum, std::size_t count) {
+  return TimeText(sum / static_cast<TimeNs>(std::max<std::size_t>(count, 1)));
+}
+
 void FindScheduler(const Scene& scene, std::vector<Finding>& found) {
   constexpr double kExposed = 0.15, kOfSteps = 0.3;
-  const Together slow = LanesThat(scene, [](const Lane& lane) {
-    return Ratio(lane.scheduled, lane.active_time) >= kExposed &&
-           Ratio(lane.schedule_time, lane.step_time) >= kOfSteps;
+  const Together slow = LanesThat(scene, [](const LaneTimes& times) {
+    return Ratio(times.scheduled, times.active) >= kExposed &&
+           Ratio(times.all_schedules, times.all_steps) >= kOfSteps;
   });
   if (slow.lanes.empty()) return;
-  const double exposed = Ratio(slow.scheduled, slow.active);
+  const LaneTimes& times = slow.times;
   found.push_back(
       {.cause = Cause::kSchedulerSlow,
        .where = slow.Where(scene),
-       .share = exposed * ShareBehindQueue(scene.All()),
+       .share = ShareBehindQueue(scene, times.scheduled, times.active),
        .title = Say("the scheduler is slow"),
-       .evidence =
-           Say("it puts a batch together in {}, which runs for {} (means); no batch runs"
-               " meanwhile for {} of the time",
-               TimeText(slow.schedule_time / static_cast<TimeNs>(slow.schedules)),
-               TimeText(slow.step_time / static_cast<TimeNs>(slow.steps)), ShareText(exposed)),
+       .evidence = Say("it puts a batch together in {}, which runs for {} (means); no batch runs"
+                       " meanwhile for {} of the time",
+                       MeanText(times.all_schedules, times.schedules),
+                       MeanText(times.all_steps, times.steps),
+                       ShareText(Ratio(times.scheduled, times.active))),
        .mend = Say("schedule while a batch runs (asynchronous scheduling), give the scheduler's"
                    " thread a core of its own, and fewer waiting requests to look through"),
        .refuted_by = Say("batches run while the scheduler works")});
@@ -76,17 +65,19 @@ void FindScheduler(const Scene& scene, std::vector<Finding>& found) {
 
 void FindSampler(const Scene& scene, std::vector<Finding>& found) {
   constexpr double kOfSteps = 0.25;
-  const Together slow = LanesThat(
-      scene, [](const Lane& lane) { return Ratio(lane.sample_time, lane.step_time) >= kOfSteps; });
+  const Together slow = LanesThat(scene, [](const LaneTimes& times) {
+    return Ratio(times.all_samples, times.all_steps) >= kOfSteps;
+  });
   if (slow.lanes.empty()) return;
+  const LaneTimes& times = slow.times;
   found.push_back(
       {.cause = Cause::kSamplerSlow,
        .where = slow.Where(scene),
-       .share = std::min(1.0, Ratio(slow.sample_time, slow.active)) * ShareBehindQueue(scene.All()),
+       .share = ShareBehindQueue(scene, times.all_samples, times.active),
        .title = Say("the sampler is slow"),
-       .evidence = Say("choosing the next tokens takes {} of {} in a step (means)",
-                       TimeText(slow.sample_time / static_cast<TimeNs>(slow.steps)),
-                       TimeText(slow.step_time / static_cast<TimeNs>(slow.steps))),
+       .evidence =
+           Say("choosing the next tokens takes {} of {} in a step (means)",
+               MeanText(times.all_samples, times.steps), MeanText(times.all_steps, times.steps)),
        .mend = Say("sample on the device without a wait for the host; leave out penalties and"
                    " logprobs that nobody asks for"),
        .refuted_by = Say("the time behind the forward pass is that of something else")});
@@ -107,14 +98,10 @@ void FindPrefillInDecode(const Scene& scene, std::vector<Finding>& found) {
   constexpr std::size_t kFew = 5;
   if (alone.size() < kLeastSteps || mixed.size() < kFew) return;
   const TimeNs usual = Median(alone), longer = Median(mixed);
-  TimeNs extra = 0, whole = 0;
-  for (const TimeNs time : alone) whole += time;
-  for (const TimeNs time : mixed) {
-    whole += time;
-    extra += std::max<TimeNs>(0, time - usual);
-  }
+  TimeNs extra = 0;
+  for (const TimeNs time : mixed) extra += std::max<TimeNs>(0, time - usual);
   constexpr double kLonger = 2, kExtra = 0.15;
-  const double share = Ratio(extra, whole);
+  const double share = Ratio(extra, SumOf(alone) + SumOf(mixed));
   if (static_cast<double>(longer) < kLonger * static_cast<double>(usual) || share < kExtra) return;
   std::string evidence = Say(
       "decode steps take {} alone and {} with a prompt among them (medians), which {} of {} have",
@@ -140,28 +127,35 @@ void FindStepCauses(const Scene& scene, std::vector<Finding>& found) {
   FindPrefillInDecode(scene, found);
 }
 
+namespace {
+
+// How long devices had work while the lanes were active.
+TimeNs BusyTime(const Scene& scene, const std::vector<const Lane*>& lanes) {
+  TimeNs busy = 0;
+  for (const Lane* lane : lanes) {
+    for (const Interval& one : lane->active) busy += LengthWithin(scene.device_busy, one);
+  }
+  return busy;
+}
+
+}  // namespace
+
 void FindGaps(const Scene& scene, std::vector<Finding>& found) {
   constexpr double kIdle = 0.25, kExposed = 0.06, kHidden = 0.05;
   const Together idle = LanesThat(
-      scene, [](const Lane& lane) { return Ratio(lane.idle, lane.active_time) >= kIdle; });
+      scene, [](const LaneTimes& times) { return Ratio(times.idle, times.active) >= kIdle; });
   if (!idle.lanes.empty()) {
     std::string evidence =
         Say("while requests are there no batch runs for {} of the time, and neither scheduler nor"
             " sampler works",
-            ShareText(Ratio(idle.idle, idle.active)));
-    if (scene.has_device) {
-      TimeNs active = 0, busy = 0;
-      for (const Lane* lane : idle.lanes) {
-        active += lane->active_time;
-        for (const Interval& one : lane->active) busy += LengthWithin(scene.device_busy, one);
-      }
-      if (busy > 0)
-        evidence += Say("; the device is idle for {} of it", ShareText(1 - Ratio(busy, active)));
-    }
+            ShareText(Ratio(idle.times.idle, idle.times.active)));
+    if (const TimeNs busy = BusyTime(scene, idle.lanes); busy > 0)
+      evidence +=
+          Say("; the device is idle for {} of it", ShareText(1 - Ratio(busy, idle.times.active)));
     found.push_back(
         {.cause = Cause::kGapsBetweenSteps,
          .where = idle.Where(scene),
-         .share = Ratio(idle.idle, idle.active) * ShareBehindQueue(scene.All()),
+         .share = ShareBehindQueue(scene, idle.times.idle, idle.times.active),
          .title = Say("the server is far slower than its model"),
          .evidence = std::move(evidence),
          .mend = Say("find what the server does between two batches (record more spans, or profile"
@@ -169,21 +163,21 @@ void FindGaps(const Scene& scene, std::vector<Finding>& found) {
          .refuted_by = Say("no request was there in these times")});
     return;
   }
-  const Together turns = LanesThat(scene, [](const Lane& lane) {
-    return lane.schedules.size() >= kLeastSteps &&
-           Ratio(lane.scheduled, lane.active_time) >= kExposed &&
-           Ratio(lane.hidden_schedules, lane.schedules.size()) < kHidden;
+  const Together turns = LanesThat(scene, [](const LaneTimes& times) {
+    return times.schedules >= kLeastSteps && Ratio(times.scheduled, times.active) >= kExposed &&
+           Ratio(times.hidden_schedules, times.schedules) < kHidden;
   });
   if (turns.lanes.empty()) return;
+  const LaneTimes& times = turns.times;
   found.push_back(
       {.cause = Cause::kTakeTurns,
        .where = turns.Where(scene),
-       .share = Ratio(turns.scheduled, turns.active) * ShareBehindQueue(scene.All()),
+       .share = ShareBehindQueue(scene, times.scheduled, times.active),
        .title = Say("scheduling and execution take turns"),
-       .evidence =
-           Say("{} of {} batches were put together while another one ran; no batch runs for"
-               " {} of the time because of that",
-               turns.hidden, turns.schedules, ShareText(Ratio(turns.scheduled, turns.active))),
+       .evidence = Say("{} of {} batches were put together while another one ran; no batch runs for"
+                       " {} of the time because of that",
+                       times.hidden_schedules, times.schedules,
+                       ShareText(Ratio(times.scheduled, times.active))),
        .mend = Say("switch asynchronous scheduling on; if it is, look at why it has no effect"
                    " (TASK_QUEUE_ENABLE=2, --async-scheduling, versions)"),
        .refuted_by = Say("batches are put together while others run")});

@@ -47,6 +47,11 @@ def usual_transfer(_, servers):
     return f"a transfer takes {median(lengths) / 1000:.1f} ms (median)"
 
 
+def rounds(_, servers):
+    """Both ranks run each forward pass together."""
+    return f"of {sum(len(server.forwards) for server in servers) // 2} rounds"
+
+
 CASES = [
     Case("requests-wait", command=COMMAND, lines=4,
          **served("requests_wait", "requests wait though batches are not full", largest_batch)),
@@ -61,4 +66,6 @@ CASES = [
          **served("kv_transfer_slow", "transfers of the KV cache from prefill to decode are slow", usual_transfer)),
     Case("uneven-instances", command=COMMAND, lines=4,
          **served("instances_uneven", "work is divided unevenly between instances", tokens_of_hot_instance)),
+    Case("forwards-out-of-step", command=COMMAND, lines=3,
+         **served("forwards_out_of_step", "forward passes of data parallel ranks are out of step (dp 1)", rounds)),
 ]

@@ -80,6 +80,7 @@ TEST(FullLinks, WhatSpeaksAgainstThem) {
   EXPECT_FALSE(is_full(LinkOfSteps().Moves(2, {50, 40}))) << "the rate varies";
   EXPECT_FALSE(is_full(LinkOfSteps().Moves(30, {50}))) << "it moves much when nothing waits";
   EXPECT_FALSE(is_full(LinkOfSteps().Moves(2, {0})));
+  EXPECT_FALSE(is_full(LinkOfSteps().Moves(0, {0}))) << "nothing passes at all";
   LinkOfSteps moved_more;
   moved_more.Moves(2, {50}).Sample(400 * kMs, 60);
   EXPECT_FALSE(is_full(moved_more)) << "after the steps";
