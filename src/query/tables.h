@@ -84,12 +84,16 @@ constexpr Value::Kind KindOf() {
   }
 }
 
+/// What captures write where they have no value.
+inline constexpr std::string_view kNotAvailable = "N/A";
+
 /// NULL for what new rows have where that is no value: -1, and the empty text.
 template <typename Cell>
 Value ValueOf(const Cell& cell, const Cell& initial, const StringPool& texts) {
   Value value;
   const auto text = [&](std::string_view shown) {
-    if (!shown.empty()) value = {.kind = Value::Kind::kText, .text = shown};
+    if (!shown.empty() && shown != kNotAvailable)
+      value = {.kind = Value::Kind::kText, .text = shown};
   };
   if constexpr (std::is_same_v<Cell, StringId>) {
     text(texts.View(cell));
