@@ -102,7 +102,7 @@ class Connection {
     seconds_ = seconds;
     end_ = Clock::now() +
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    constexpr int kInstructions = 10'000;
+    constexpr int kInstructions = 200;  // one call of a function can take milliseconds
     sqlite3_progress_handler(
         database_.get(), kInstructions,
         [](void* self) { return Clock::now() > static_cast<Connection*>(self)->end_ ? 1 : 0; },
