@@ -25,9 +25,10 @@ struct Share {
   std::array<double, kWindows> by_window{};
 
   void Add(std::int64_t count, TimeNs time, const Interval& whole) {
+    tokens += static_cast<double>(count);
+    if (time < 0) return;
     const double part = Ratio(time - whole.begin, whole.end - whole.begin);
     const auto window = static_cast<std::size_t>(std::clamp(part, 0.0, 1.0) * kWindows);
-    tokens += static_cast<double>(count);
     by_window[std::min(window, kWindows - 1)] += static_cast<double>(count);
   }
 };
