@@ -80,9 +80,9 @@ void Judge(const Scene& scene, const std::vector<Share>& shares, const Words& wo
       return share.group == nullptr ? -1 : share.group->At(time, 90);
     });
   };
-  const Effect first = effect_on(RequestTime::kFirstToken),
-               whole = effect_on(RequestTime::kEndToEnd),
-               step = EffectOn(shares, hot, [](const Share&share) { return share.step; });
+  const Effect first = effect_on(RequestTime::kFirstToken);
+  const Effect whole = effect_on(RequestTime::kEndToEnd);
+  const Effect step = EffectOn(shares, hot, [](const Share& share) { return share.step; });
   const double queue = effect_on(RequestTime::kQueue).by;
   if (std::max({queue, first.by, whole.by, step.by}) < kEffect) return;
   const double more_requests = requests > 0 ? hot.requests / requests : 1;
