@@ -231,7 +231,10 @@ class Trends(HistoryRuns):
         rows = [line for line in lines if " commit" in line and "*" in line]
         self.assertEqual(len(rows), 20)
         self.assertTrue(rows[-1].startswith("    60  commit60 "), rows[-1])
-        self.assertEqual(json.loads(self.show("--agent").out)["message"]["answer"], [line for line in lines])
+        agent = json.loads(self.show("--agent").out)["message"]
+        self.assertEqual(agent["answer"], lines[:1])
+        (steps,) = [table for table in agent["data"] if table["name"] == "StepChanges"]
+        self.assertEqual(dict(zip(steps["columns"], steps["rows"][0]))["label"], "commit31")
 
     def test_the_files(self):
         self.write_history(self.runs(1, 0.05, 30), ("step_time", "computing"))
