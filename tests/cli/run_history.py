@@ -225,14 +225,14 @@ class Trends(HistoryRuns):
         self.assertEqual((result.code, result.err), (0, []))
         lines = result.out.splitlines()
         self.assertLessEqual(max(map(len, lines)), 80)
-        self.assertEqual(lines[0], "step_time: 105.6 ms in run 60; the median since run 31 is 105.3 ms, noise 0.4 %")
-        self.assertEqual(" ".join(" ".join(lines[1:3]).split()), "step_time: step change at run 31 (commit31, 2026-09-22 21:13 UTC): "
+        self.assertEqual(lines[2], "step_time: 105.6 ms in run 60; the median since run 31 is 105.3 ms, noise 0.4 %")
+        self.assertEqual(" ".join(" ".join(lines[:2]).split()), "step_time: step change at run 31 (commit31, 2026-09-22 21:13 UTC): "
                          "100.3 -> 105.3 ms (+5.0 %, chance 0.001)")
         rows = [line for line in lines if " commit" in line and "*" in line]
         self.assertEqual(len(rows), 20)
         self.assertTrue(rows[-1].startswith("    60  commit60 "), rows[-1])
         agent = json.loads(self.show("--agent").out)["message"]
-        self.assertEqual(agent["answer"], lines[:1])
+        self.assertEqual(agent["answer"], lines[:2])
         (steps,) = [table for table in agent["data"] if table["name"] == "StepChanges"]
         self.assertEqual(dict(zip(steps["columns"], steps["rows"][0]))["label"], "commit31")
 
