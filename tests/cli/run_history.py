@@ -134,7 +134,7 @@ class History(HistoryRuns):
 
     def test_mistakes_are_named(self):
         self.assert_fails(2, self.run_tool("history"), "history FILE")
-        self.assert_fails(3, self.run_tool("history", self.scratch / "none.db"), "none.db")
+        self.assert_fails(3, self.run_tool("history", self.scratch / "none.db"), "none.db", "compare --history")
         self.keep(self.base)
         self.assert_fails(2, self.show("--metric", "step"), "available:", "step_time")
         self.assert_fails(2, self.gate(self.base, "--update_baseline", base=self.db), "--update_baseline")
