@@ -232,7 +232,7 @@ class Trends(HistoryRuns):
         self.assertEqual(len(rows), 20)
         self.assertTrue(rows[-1].startswith("    60  commit60 "), rows[-1])
         agent = json.loads(self.show("--agent").out)["message"]
-        self.assertEqual(agent["answer"], lines[:2])
+        self.assertEqual(" ".join(agent["answer"]), " ".join(" ".join(lines[:2]).split()))
         (steps,) = [table for table in agent["data"] if table["name"] == "StepChanges"]
         self.assertEqual(dict(zip(steps["columns"], steps["rows"][0]))["label"], "commit31")
 
