@@ -124,6 +124,9 @@ void AddFields(std::vector<TableColumn>& columns) {
         column.kind = KindOf<Cell>();
         column.unit = meanings.UnitOf(column.name);
         column.meaning = meanings.Of(column.name);
+        if constexpr (std::is_enum_v<Cell> && !std::is_same_v<Cell, StringId>) {
+          if (column.meaning.empty()) column.meaning = AllEnumerators<Cell>();
+        }
         column.cell = [](const void* table, const StringPool& texts, std::size_t row) {
           static const Row initial{};
           const auto& rows = static_cast<const Fields<InTable>&>(*static_cast<const Table*>(table));
@@ -144,7 +147,7 @@ void AddFields(std::vector<TableColumn>& columns) {
 template <typename Whole, template <template <typename> class> class... Fields>
 void AddColumns(const Table<Fields...>*, std::vector<TableColumn>& columns, std::string& meaning) {
   (AddFields<Whole, Fields>(columns), ...);
-  ((meaning += MeaningsOf(TemplateName<Fields<InRow>>()).table), ...);
+  ((meaning = MeaningsOf(TemplateName<Fields<InRow>>()).table), ...);  // the last says what it is
 }
 
 /// The columns and the meaning of a table that is declared as those of the model are.
