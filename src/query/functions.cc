@@ -146,6 +146,41 @@ void InStep(sqlite3_context* context, int count, sqlite3_value** arguments) {
   }
 }
 
+// SQLite's own printf(), which works for many seconds where a width is large, on a connection that
+// still has it.
+struct PlainPrint {
+  sqlite3* database = nullptr;
+  PlainPrint() { sqlite3_open(":memory:", &database); }
+  ~PlainPrint() { sqlite3_close_v2(database); }
+  PlainPrint(const PlainPrint&) = delete;
+  PlainPrint& operator=(const PlainPrint&) = delete;
+};
+
+bool HasLargeWidth(std::string_view format) {
+  std::size_t digits = 0;
+  for (const char c : format) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > 4 || c == '*') return true;
+  }
+  return false;
+}
+
+void Print(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  const auto* format = count > 0 ? sqlite3_value_text(arguments[0]) : nullptr;
+  if (format == nullptr) return;
+  if (HasLargeWidth(reinterpret_cast<const char*>(format)))
+    return sqlite3_result_error(context, "widths have four digits at most", -1);
+  std::string sql = "SELECT printf(?";
+  for (int i = 1; i < count; ++i) sql += ",?";
+  const auto& plain = *static_cast<PlainPrint*>(sqlite3_user_data(context));
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(plain.database, (sql + ")").c_str(), -1, &statement, nullptr);
+  for (int i = 0; i < count; ++i) sqlite3_bind_value(statement, i + 1, arguments[i]);
+  if (sqlite3_step(statement) == SQLITE_ROW)
+    sqlite3_result_value(context, sqlite3_column_value(statement, 0));
+  sqlite3_finalize(statement);
+}
+
 constexpr FunctionInfo kFunctions[] = {
     {"median", "x", "the middle value of a group"},
     {"percentile", "x, p",
@@ -172,6 +207,11 @@ void AddFunctions(sqlite3* database, Job& job) {
   add_group("busy_ns", 2, AddInterval, BusyTime);
   sqlite3_create_function_v2(database, "overlap_ns", 4, kFlags, nullptr, Overlap, nullptr, nullptr,
                              nullptr);
+  for (const char* const name : {"printf", "format"}) {
+    sqlite3_create_function_v2(database, name, -1, kFlags, new PlainPrint(), Print, nullptr,
+                               nullptr,
+                               [](void* plain) { delete static_cast<PlainPrint*>(plain); });
+  }
   for (const int arguments : {1, 2}) {
     sqlite3_create_function_v2(database, "short", arguments, kFlags, nullptr, Short, nullptr,
                                nullptr, nullptr);

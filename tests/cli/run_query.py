@@ -114,6 +114,8 @@ class Questions(Query):
         self.assertEqual(self.rows(TWIN_TEXT, "SELECT overlap_ns(0, 10, 8, 5), overlap_ns(0, 1, 5, 1), overlap_ns(0, 1, NULL, 1)"),
                          [[2, 0, None]])
         self.assertEqual(self.rows(TWIN_TEXT, "SELECT short('void at::f<a::B>(int)'), short(NULL)"), [["at::f<B>", None]])
+        self.assertEqual(self.rows(TWIN_TEXT, "SELECT printf('%.2f %s', 1.5, 'a'), format('%5d', 7), printf(NULL)"),
+                         [["1.50 a", "    7", None]])
         self.assertEqual(self.rows(TWIN_TEXT, "SELECT DISTINCT in_step(start + 1, rank) = step FROM step"), [[1]])
 
     def test_what_is_looked_up_is_what_is_there(self):
@@ -239,7 +241,7 @@ class QueryForms(Query):
         self.assertEqual({path.name for path in self.scratch.iterdir()}, {"q.sql"})
 
     def test_large_results_are_refused(self):
-        for sql in ("SELECT zeroblob(1000000000)", "SELECT printf('%1000000000d', 1)",
+        for sql in ("SELECT zeroblob(1000000000)", "SELECT printf('%1000000000d', 1)", "SELECT printf('%.*c', 2000000000, 'x')",
                     "SELECT replace(hex(zeroblob(30000000)), '0', 'xxxxxxxxxx')",
                     "SELECT " + "(" * 500 + "1" + ")" * 500,
                     " UNION ALL ".join(["SELECT 1"] * 500)):
