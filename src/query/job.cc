@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "mpa/base/error.h"
 #include "mpa/base/notes.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/pipeline/find_ranks.h"
@@ -24,6 +25,20 @@ Tables NeededOf(const FoundRanks& found, Tables needs) {
   return has_gpu && Intersects(needs, kDeviceTables) ? needs | kStepTables : needs;
 }
 
+// Records of servers are no ranks: only who names their tables gets them, where there are any.
+FoundRanks Find(const ClusterRequest& request, Tables needs) {
+  if (Intersects(needs, Tables::kServer)) {
+    OpenOptions open = request.open;
+    open.servers = true;
+    try {
+      return FindRanks(request.directory, request.ranks, open, GroupsTaken::kServers);
+    } catch (const Error& error) {
+      if (!IsBadInput(error)) throw;
+    }
+  }
+  return FindRanks(request.directory, request.ranks, request.open);
+}
+
 }  // namespace
 
 void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
@@ -40,7 +55,7 @@ void Job::Load(Tables needs) {
   partial_ = false;
   for (std::size_t side = 0; side < sides_.size(); ++side) {
     const ClusterRequest& request = sides_[side].captures;
-    const FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
+    const FoundRanks found = Find(request, loaded_);
     std::vector<std::unique_ptr<LoadedPart>> of_side(found.ranks.size());
     const VisitedRanks visited =
         VisitRanks(found, request, NeededOf(found, loaded_),
