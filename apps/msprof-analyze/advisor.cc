@@ -188,6 +188,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
   std::optional<TimelinePlan> plan;
   MappedRanks mapped = map();
   if (timeline) plan = PlanTimeline(mapped.parts, arguments, question.key, mapped.absent);
+  agent.IsAbout(mapped);
   ClusterOutcome outcome = ReduceRanks(DiagnosisRecipe(), arguments, wanted, std::move(mapped));
   ClearProgressLine();
   const auto benchmark = BenchmarkOf(options, arguments);

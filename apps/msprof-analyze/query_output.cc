@@ -108,6 +108,18 @@ std::string AnswerCsv(const QueryAnswer& answer) {
   return text;
 }
 
+// Units stand behind the names of columns.
+void TellAgent(const QueryAnswer& answer, AgentAnswer& agent) {
+  AgentTable table{.name = "rows", .rows = answer.rows, .of = answer.rows.size()};
+  for (const QueryColumn& column : answer.columns)
+    table.columns.push_back(column.unit.empty() ? column.name : column.name + " " + column.unit);
+  if (answer.truncated)
+    agent.caveats.push_back(Say("more rows follow; add LIMIT or GROUP BY, or give --max_rows"));
+  agent.scope = {{"ranks", static_cast<std::int64_t>(answer.ranks)},
+                 {"times", "ns since the Unix epoch"}};
+  agent.tables = {std::move(table)};
+}
+
 std::string AnswerJson(const QueryAnswer& answer, std::size_t most) {
   QueryJson columns = QueryJson::array();
   for (const QueryColumn& column : answer.columns) {

@@ -217,8 +217,10 @@ std::string LevelText(const Trend& trend) {
 }
 
 void AddLines(const std::vector<Trend>& trends, const Trend& shown, ScreenLines& lines) {
+  std::vector<StepItem> steps = StepsOf(shown);
+  std::ranges::reverse(steps);  // the newest is the answer
+  for (const StepItem& step : steps) AddSentence(StepText(step), lines);
   AddSentence(LevelText(shown), lines);
-  for (const StepItem& step : StepsOf(shown)) AddSentence(StepText(step), lines);
   AddList(shown, lines);
   std::string without;
   for (const Trend& trend : trends) {

@@ -137,6 +137,9 @@ void AddToHistory(const gate::HistoryRun& run, const gate::Baseline& captures,
 }
 
 std::vector<gate::HistoryRun> ReadHistory(const fs::path& path, std::size_t newest) {
+  if (!fs::exists(path))
+    Fail(ErrorKind::kInput, "{}: no such file; 'msprof-analyze compare --history FILE' makes one",
+         path.string());
   io::SharedDatabase database(path, Access::kRead);
   CheckKind(database, path);
   std::vector<gate::HistoryRun> runs;

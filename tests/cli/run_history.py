@@ -134,7 +134,7 @@ class History(HistoryRuns):
 
     def test_mistakes_are_named(self):
         self.assert_fails(2, self.run_tool("history"), "history FILE")
-        self.assert_fails(3, self.run_tool("history", self.scratch / "none.db"), "none.db")
+        self.assert_fails(3, self.run_tool("history", self.scratch / "none.db"), "none.db", "compare --history")
         self.keep(self.base)
         self.assert_fails(2, self.show("--metric", "step"), "available:", "step_time")
         self.assert_fails(2, self.gate(self.base, "--update_baseline", base=self.db), "--update_baseline")
@@ -225,13 +225,16 @@ class Trends(HistoryRuns):
         self.assertEqual((result.code, result.err), (0, []))
         lines = result.out.splitlines()
         self.assertLessEqual(max(map(len, lines)), 80)
-        self.assertEqual(lines[0], "step_time: 105.6 ms in run 60; the median since run 31 is 105.3 ms, noise 0.4 %")
-        self.assertEqual(" ".join(" ".join(lines[1:3]).split()), "step_time: step change at run 31 (commit31, 2026-09-22 21:13 UTC): "
+        self.assertEqual(lines[2], "step_time: 105.6 ms in run 60; the median since run 31 is 105.3 ms, noise 0.4 %")
+        self.assertEqual(" ".join(" ".join(lines[:2]).split()), "step_time: step change at run 31 (commit31, 2026-09-22 21:13 UTC): "
                          "100.3 -> 105.3 ms (+5.0 %, chance 0.001)")
         rows = [line for line in lines if " commit" in line and "*" in line]
         self.assertEqual(len(rows), 20)
         self.assertTrue(rows[-1].startswith("    60  commit60 "), rows[-1])
-        self.assertEqual(json.loads(self.show("--agent").out)["message"]["answer"], [line for line in lines])
+        agent = json.loads(self.show("--agent").out)["message"]
+        self.assertEqual(" ".join(agent["answer"]), " ".join(" ".join(lines[:2]).split()))
+        (steps,) = [table for table in agent["data"] if table["name"] == "StepChanges"]
+        self.assertEqual(dict(zip(steps["columns"], steps["rows"][0]))["label"], "commit31")
 
     def test_the_files(self):
         self.write_history(self.runs(1, 0.05, 30), ("step_time", "computing"))
