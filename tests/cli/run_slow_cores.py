@@ -29,7 +29,8 @@ class SlowCores(Cli):
     def job(self, name, write, plants):
         folder = self.scratch / name
         folder.mkdir()
-        write(folder, small_job(plants, ranks=4))
+        self.made = small_job(plants, ranks=4)
+        write(folder, self.made)
         return folder
 
     def captures(self, job):
@@ -179,6 +180,10 @@ class Nodes(SlowCores):
         self.assertEqual(next(iter(found)), NODES)
         place = found[NODES]["evidence"][0]
         self.assertEqual((place["table"], place["rank"]), ("thread_states", threads.RANK))
+        slow = sum(done.host_end - done.host for done in self.made.done[threads.RANK] if done.step >= threads.Far.FROM)
+        more = slow * (1 - 1 / threads.Far.FACTOR) / self.made.steps
+        (time,) = [metric["value"] for metric in found[NODES]["metrics"] if metric["name"] == "time_per_step"]
+        self.assertLess(abs(time - more), 0.1 * more)
 
 
 if __name__ == "__main__":
