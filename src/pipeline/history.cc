@@ -207,9 +207,10 @@ gate::Baseline BaseOfHistory(const fs::path& path, std::size_t runs) {
         anchor.created = row.Text(0);
         anchor.tool_version = row.Text(1);
       });
-  database.Run(
-      "SELECT metric, median FROM run_metric WHERE run = ?", {first},
-      [&](const io::Row& row) { anchor.medians[std::string(row.Text(0))] = row.IntOr(1, 0); });
+  database.Run("SELECT metric, median FROM run_metric WHERE run = ?", {first},
+               [&](const io::Row& row) {
+                 anchor.medians[std::string(row.Text(0))] = AmountIn(row, 1, path);
+               });
   return base;
 }
 

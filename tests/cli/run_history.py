@@ -124,7 +124,8 @@ class History(HistoryRuns):
         with closing(sqlite3.connect(self.db)) as database:
             database.execute("UPDATE run_metric SET median = 9223372036854775807")
             database.commit()
-        self.assert_fails(3, self.show(), self.db, "in run_metric is no time, size or count")
+        for result in (self.show(), self.gate(self.base, base=self.db)):
+            self.assert_fails(3, result, self.db, "in run_metric is no time, size or count")
 
     def test_nothing_is_kept_of_partial_data(self):
         broken = self.capture("broken")
