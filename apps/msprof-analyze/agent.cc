@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "export_options.h"
 #include "mpa/base/error.h"
@@ -31,12 +32,14 @@ Json TextsAsJson(const auto& texts) {
   return list;
 }
 
+constexpr std::initializer_list<std::string_view> kLengthNames = {"--max_chars", "--max-chars"};
+
 // The value of --max_chars; CLI11 refuses what is none.
 std::size_t CharsIn(const std::vector<std::string>& words, std::size_t usual) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const std::size_t equals = word.find('=');
-    if (!IsOneOf(word.substr(0, equals), {"--max_chars", "--max-chars"})) continue;
+    if (!IsOneOf(word.substr(0, equals), kLengthNames)) continue;
     const std::string_view value = equals != std::string_view::npos ? word.substr(equals + 1)
                                    : i + 1 < words.size()           ? words[i + 1]
                                                                     : "";
@@ -55,6 +58,13 @@ int KeepLog() {
 
 }  // namespace
 
+std::string AgentObject(std::string_view status, int exit_code, std::string_view message,
+                        std::string_view suggestion) {
+  return fmt::format(R"({{"status":"{}","code":{},"message":{},"suggestion":{},"log_path":""}})"
+                     "\n",
+                     status, exit_code, message, Json(ValidUtf8(suggestion)).dump());
+}
+
 Agent::Agent(int count, const char* const* arguments)
     : words_(arguments + std::min(count, 1), arguments + count) {
   wanted_ = std::ranges::find(words_, "--agent") != words_.end();
@@ -65,14 +75,18 @@ Agent::Agent(int count, const char* const* arguments)
 
 void Agent::Show(const Report& report) {
   std::vector<std::string> lines = ScreenOf(report);
-  std::vector<std::string> verdicts = TakeVerdicts(lines);
+  std::vector<std::string> verdicts = report.page ? report.page->lead : TakeVerdicts(lines);
   if (verdicts.empty()) verdicts.assign(lines.begin(), lines.begin() + (lines.empty() ? 0 : 1));
   answer_.answer.insert(answer_.answer.end(), verdicts.begin(), verdicts.end());
   for (const Sheet& sheet : report.sheets) answer_.tables.push_back(AgentTableOf(sheet));
-  if (report.ranks.empty() || !answer_.scope.empty()) return;
-  const std::size_t ranks = report.ranks.size() + report.absent.states.size();
-  answer_.scope = {{"ranks", RankList(report.ranks).Names(RankList::kAllRuns)},
-                   {"ranks_of_job", static_cast<std::int64_t>(ranks)},
+}
+
+void Agent::IsAbout(const MappedRanks& mapped) {
+  std::set<RankId> ranks;
+  for (const RankPart& part : mapped.parts) ranks.insert(part.rank);
+  const std::size_t of_job = ranks.size() + mapped.absent.states.size();
+  answer_.scope = {{"ranks", RankList(ranks).Names(RankList::kAllRuns)},
+                   {"ranks_of_job", static_cast<std::int64_t>(of_job)},
                    {"times", "ns since the Unix epoch"}};
 }
 
@@ -98,11 +112,15 @@ void Agent::RefuseJson(bool json) const {
 
 std::string Agent::Command(std::string_view dropped, std::string_view put) const {
   std::string command = "msprof-analyze";
-  for (const std::string& word : words_) {
-    if (word != dropped)
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const std::string& word = words_[i];
+    if (dropped == "--agent" && IsOneOf(word, kLengthNames)) {
+      ++i;  // with its value
+    } else if (word != dropped) {
       command += ' ' + ShellWord(word);
-    else if (!put.empty())
+    } else if (!put.empty()) {
       command += ' ' + std::string(put);
+    }
   }
   return command;
 }
@@ -147,22 +165,17 @@ void Agent::Finish(int exit_code) {
     add("rows", rows);
   }
   if (answer.rest.empty() && !answer.tables.empty()) answer.rest = Command("--agent", "--json");
-  PrintObject(exit_code == 0 ? "success" : "warning", exit_code, AgentMessage(answer, most_),
-              answer.next);
+  Print(AgentObject(exit_code == 0 ? "success" : "warning", exit_code, AgentMessage(answer, most_),
+                    answer.next));
+  (void)std::fflush(stdout);
 }
 
 void Agent::FinishWithError(std::string_view text, int exit_code) {
   const auto [wrong, right] = Suggestion();
   const std::string corrected = wrong.empty() ? "" : Command(wrong, right);
-  PrintObject("error", exit_code, Json({{"err", ValidUtf8(text)}}).dump(),
-              corrected.empty() ? "message.err says what is wrong and what to do" : corrected);
-}
-
-void Agent::PrintObject(std::string_view status, int exit_code, std::string_view message,
-                        std::string_view suggestion) const {
-  Print(fmt::format(R"({{"status":"{}","code":{},"message":{},"suggestion":{},"log_path":""}})"
-                    "\n",
-                    status, exit_code, message, Json(ValidUtf8(suggestion)).dump()));
+  Print(
+      AgentObject("error", exit_code, Json({{"err", ValidUtf8(text)}}).dump(),
+                  corrected.empty() ? "message.err says what is wrong and what to do" : corrected));
   (void)std::fflush(stdout);
 }
 

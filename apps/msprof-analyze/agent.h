@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "cluster_output.h"
+#include "mpa/pipeline/cluster.h"
 #include "mpa/writers/agent.h"
 
 namespace mpa {
+
+/// The object of --agent: `message` is JSON.
+std::string AgentObject(std::string_view status, int exit_code, std::string_view message,
+                        std::string_view suggestion);
 
 /// --agent: stdout carries one JSON object and nothing else, whatever happens. Commands say what
 /// they found; the program prints it when it ends. What they log as warnings is in the object, too.
@@ -20,13 +25,13 @@ class Agent {
   Agent(int count, const char* const* arguments);
 
   bool IsWanted() const { return wanted_; }
-  /// What --max_chars allows the message to have; 0: any length.
-  std::size_t MostChars() const { return most_; }
 
   /// What the command answers: the question, caveats and what to do next are the command's.
   AgentAnswer& Answer() { return answer_; }
-  /// Adds what a report says: its verdict, lists and ranks.
+  /// Adds what a report says: its verdict and lists.
   void Show(const Report& report);
+  /// Says whose numbers these are.
+  void IsAbout(const MappedRanks& mapped);
   /// Adds what was written.
   void Wrote(const WrittenResults& results);
   void Wrote(const std::vector<std::filesystem::path>& files);
@@ -39,8 +44,6 @@ class Agent {
   void FinishWithError(std::string_view text, int exit_code);
 
  private:
-  void PrintObject(std::string_view status, int exit_code, std::string_view message,
-                   std::string_view suggestion) const;
   std::string Command(std::string_view dropped, std::string_view put) const;
   std::vector<std::string> Warnings() const;
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/language.h"
@@ -53,8 +54,7 @@ constexpr ToolArgument kOfQuery[] = {
     kCaptures,
     {"sql", "string",
      "one SELECT (SQLite). Without it: the tables with rows. Times are ns, sizes bytes, NULL is not"
-     " recorded",
-     true},
+     " recorded"},
     {"base", "string", "captures to compare with: every table then has the column side"},
     kChars};
 constexpr ToolArgument kOfTimeline[] = {
@@ -258,8 +258,9 @@ QueryJob& McpTools::JobOf(const std::string& captures, const std::string& base) 
 McpTools::Result McpTools::Ask(const std::string& captures, const std::string& base,
                                const std::string& sql, std::size_t most) {
   QueryJob& job = JobOf(captures, base);
-  const QueryAnswer answer = sql.empty() ? job.Tables() : job.Run(sql);
-  return {AnswerJson(answer, most), false};
+  AgentAnswer answer{.question = sql};
+  TellAgent(sql.empty() ? job.Tables() : job.Run(sql), answer);
+  return {AgentObject("success", 0, AgentMessage(answer, most), ""), false};
 }
 
 McpTools::Result McpTools::Call(const std::string& name, const Json& arguments) {

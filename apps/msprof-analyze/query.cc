@@ -84,23 +84,11 @@ std::vector<QuerySide> SidesOf(QueryOptions& options, std::int64_t memory) {
   return {side("base", options.base), side("comparison", captures)};
 }
 
-// Units stand behind the names of columns.
-void Tell(const QueryAnswer& answer, AgentAnswer& agent) {
-  AgentTable table{.name = "rows", .rows = answer.rows, .of = answer.rows.size()};
-  for (const QueryColumn& column : answer.columns)
-    table.columns.push_back(column.unit.empty() ? column.name : column.name + " " + column.unit);
-  if (answer.truncated)
-    agent.caveats.push_back(Say("more rows follow; add LIMIT or GROUP BY, or give --max_rows"));
-  agent.scope = {{"ranks", static_cast<std::int64_t>(answer.ranks)},
-                 {"times", "ns since the Unix epoch"}};
-  agent.tables = {std::move(table)};
-}
-
 // Few rows on a screen, more for programs.
 constexpr std::size_t kScreenRows = 30;
 
 void PrintAnswer(const QueryOptions& options, const QueryAnswer& answer, Agent& agent) {
-  if (agent.IsWanted()) return Tell(answer, agent.Answer());
+  if (agent.IsWanted()) return TellAgent(answer, agent.Answer());
   if (options.json) return Print(AnswerJson(answer, options.max_chars));
   std::string text = options.csv ? AnswerCsv(answer) : FormatAnswer(answer, ScreenColumns());
   if (options.max_chars > 0 && text.size() > options.max_chars)

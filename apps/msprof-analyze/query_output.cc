@@ -79,7 +79,10 @@ std::string FormatAnswer(const QueryAnswer& answer, std::size_t width) {
   for (std::size_t row = 0; row <= answer.rows.size(); ++row) {
     std::string line;
     for (const ScreenColumn& column : columns) {
-      const std::string cell = ShortenName(column.cells[row], column.width);
+      const std::string& whole = column.cells[row];
+      const bool is_sentence = whole.find(' ') != std::string::npos;
+      const std::string cell =
+          is_sentence ? CutEnd(whole, column.width) : ShortenName(whole, column.width);
       line += column.is_text ? PaddedBehind(cell, column.width) : PaddedBefore(cell, column.width);
       line += "  ";
     }
@@ -106,6 +109,18 @@ std::string AnswerCsv(const QueryAnswer& answer) {
     });
   }
   return text;
+}
+
+// Units stand behind the names of columns.
+void TellAgent(const QueryAnswer& answer, AgentAnswer& agent) {
+  AgentTable table{.name = "rows", .rows = answer.rows, .of = answer.rows.size()};
+  for (const QueryColumn& column : answer.columns)
+    table.columns.push_back(column.unit.empty() ? column.name : column.name + " " + column.unit);
+  if (answer.truncated)
+    agent.caveats.push_back(Say("more rows follow; add LIMIT or GROUP BY, or give --max_rows"));
+  agent.scope = {{"ranks", static_cast<std::int64_t>(answer.ranks)},
+                 {"times", "ns since the Unix epoch"}};
+  agent.tables = {std::move(table)};
 }
 
 std::string AnswerJson(const QueryAnswer& answer, std::size_t most) {

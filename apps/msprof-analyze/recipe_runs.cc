@@ -202,6 +202,7 @@ bool Finish(const RecipeRun& run, MappedRanks mapped, OutputSelection wanted,
             const EarlyDocuments& early, const Delivery& delivery, NewNotes& notes) {
   const Recipe& recipe = *run.recipe;
   const fs::path page = PagePath(recipe, run.arguments);
+  delivery.agent.IsAbout(mapped);
   ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
   if (!recipe.next.empty() && !outcome.report.lines.empty()) {
     const std::string& captures = run.arguments.captures;

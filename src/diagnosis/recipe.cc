@@ -261,6 +261,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
           DiagnosisPage(diagnosis, arguments.captures.empty() ? "DIR" : arguments.captures);
       std::string tuned = TuningList(ranks);
       if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
+    } else {
+      report.page.emplace().lead = {VerdictText(diagnosis)};  // all that programs read of it
     }
   }
   const DiagnosisJsonOptions options{.findings = arguments[kTopFindings].value_or(kInDocument),

@@ -51,6 +51,9 @@ void AddStepColumn(std::vector<TableColumn>& columns) {
                             Info::kRule == OfStep::kMeanwhile || Info::kRule == OfStep::kLaunch ||
                             Info::kRule == OfStep::kDeviceWork;
   if constexpr (kHasStep) {
+    for (TableColumn& column : columns) {
+      if (column.name == "step") column.name = "profiler_step";  // as the profiler wrote it
+    }
     columns.push_back({.name = "step",
                        .kind = Value::Kind::kInteger,
                        .unit = {},

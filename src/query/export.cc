@@ -76,6 +76,7 @@ void QueryJob::Export(const std::filesystem::path& file) {
   {
     io::DatabaseWriter database(output.temporary_path());
     for (const query::TableInfo& table : query::AllTables()) {
+      if (table.HasOwnId()) continue;  // texts are where they belong
       const auto& pieces = job_->PiecesOf(table);
       bool has_rows = false;
       for (const query::TablePiece& piece : pieces) has_rows = has_rows || piece.rows->Size() > 0;

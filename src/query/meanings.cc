@@ -15,9 +15,11 @@ namespace {
 std::string WithoutMissing(std::string_view comment) {
   std::string text;
   for (std::string_view rest = comment; !rest.empty();) {
-    const std::size_t end = std::min(rest.find("; "), rest.find(". "));
+    const std::size_t end = std::min({rest.find("; "), rest.find(". "), rest.find(", see ")});
     const std::string_view part = Trim(rest.substr(0, end));
-    const bool is_missing = part.starts_with("-1") || part.starts_with("Missing values");
+    const bool is_missing = part.starts_with("-1") || part.starts_with("see ") ||
+                            part.starts_with("See ") || part.starts_with("Numbers: -1") ||
+                            part.starts_with("Missing values");
     const char between = end == std::string_view::npos ? ' ' : rest[end];
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 2);
     if (is_missing && between == '.' && text.ends_with("; "))
@@ -130,13 +132,29 @@ std::string Meanings::Of(std::string_view field) const {
       {"dur_rest", "the fraction of a nanosecond that `dur` leaves out"},
       {"pid", "number of the process"},
       {"tid", "number of the thread"},
-      {"name", "its name"}};
+      {"name", "its name"},
+      {"op_type", "type of the operator"},
+      {"core", "kind of core that ran it"},
+      {"connection", "number that a call of the runtime and its work share"},
+      {"group", "id of its group"},
+      {"model", "number of the compiled model"},
+      {"task_id", "number of the task, as the device counts them"},
+      {"op_id", "number of the operation, as the capture counts them"},
+      {"plane", "number of the plane of communication"},
+      {"blocks", "blocks that it runs in"},
+      {"mix_blocks", "the same of the other kind of core"},
+      {"bytes", "size"},
+      {"mhz", "clock"},
+      {"step", "number of the step"},
+      {"end", "when it ended"},
+      {"count", "how many"},
+      {"message", "what the program wrote"},
+      {"kernel", "name of the kernel"}};
   const auto found = fields.find(field);
   if (found == fields.end()) return "";
   const std::string& meaning = found->second.meaning;
   const auto words = usual.find(field);
-  const bool says = !meaning.empty() && !meaning.starts_with("see ");
-  return says || words == usual.end() ? meaning : std::string(words->second);
+  return !meaning.empty() || words == usual.end() ? meaning : std::string(words->second);
 }
 
 std::string Meanings::UnitOf(std::string_view field) const {

@@ -56,6 +56,8 @@ class Connection {
     database_.reset(opened);
     if (code != SQLITE_OK) throw std::bad_alloc();
     Limit();
+    const char* kept[] = {"json_each", "json_tree", nullptr};
+    sqlite3_drop_modules(database_.get(), kept);
     AddVirtualTables(database_.get(), job);
     AddFunctions(database_.get(), job);
     // Sorted rows stay in memory, which is limited, and do not fill a disk.
@@ -77,7 +79,7 @@ class Connection {
     if (behind.find_first_not_of(" \t\r\n;") != std::string_view::npos)
       Fail(ErrorKind::kUsage, "one statement at a time; behind the first: {}",
            std::string(behind.substr(0, 40)));
-    if (sqlite3_stmt_readonly(statement.get()) == 0)
+    if (sqlite3_stmt_readonly(statement.get()) == 0 || sqlite3_column_count(statement.get()) == 0)
       Fail(ErrorKind::kUsage, "statements can only read; begin with SELECT or WITH");
     return statement;
   }
@@ -100,7 +102,7 @@ class Connection {
     seconds_ = seconds;
     end_ = Clock::now() +
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    constexpr int kInstructions = 10'000;
+    constexpr int kInstructions = 200;  // one call of a function can take milliseconds
     sqlite3_progress_handler(
         database_.get(), kInstructions,
         [](void* self) { return Clock::now() > static_cast<Connection*>(self)->end_ ? 1 : 0; },
@@ -140,7 +142,7 @@ class Connection {
         for (const FunctionInfo& function : AllFunctions()) {
           if (detail == function.name) connection.needs_ = connection.needs_ | function.needs;
         }
-        return detail == "load_extension" ? deny(detail) : SQLITE_OK;
+        return IsOneOf(detail, {"load_extension", "fts3_tokenizer"}) ? deny(detail) : SQLITE_OK;
       case SQLITE_PRAGMA:
         return IsOneOf(name, {"table_info", "table_xinfo"}) ? SQLITE_OK : deny("PRAGMA");
       case SQLITE_ATTACH:

@@ -96,4 +96,13 @@ const std::string& EnumeratorName(Enum value) {
   return names[std::min(static_cast<std::size_t>(value), kMost - 1)];
 }
 
+/// "computing, communication, free": the names of all values.
+template <typename Enum>
+std::string AllEnumerators() {
+  std::string text;
+  for (int i = 0; !EnumeratorName(static_cast<Enum>(i)).empty(); ++i)
+    text += (i == 0 ? "" : ", ") + EnumeratorName(static_cast<Enum>(i));
+  return text;
+}
+
 }  // namespace mpa::query

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "functions.h"
+#include "mpa/base/columns.h"
 #include "mpa/query/query.h"
 #include "tables.h"
 #include "views.h"
@@ -34,6 +35,8 @@ Json ColumnJson(const TableColumn& column) {
           {"unit", column.unit},
           {"meaning", column.meaning}};
 }
+
+constexpr std::size_t kPageColumns = 119;
 
 std::string ColumnLine(const TableColumn& column) {
   return fmt::format("| `{}` | {} | {} | {} |\n", column.name, TypeOf(column.kind), column.unit,
@@ -77,9 +80,11 @@ std::string SchemaPage() {
       "NULL is what the capture does not record. Times are nanoseconds, sizes are bytes. Tables of"
       " ranks begin with\n`side` (hidden without `-bp`), `rank` and `id`; a column that is named"
       " after another table holds ids of it.\n";
+  using query::kPageColumns;
   for (const query::TableInfo& table : query::AllTables()) {
     page += fmt::format("\n## {}\n\n", table.name);
-    if (!table.meaning.empty()) page += table.meaning + "\n\n";
+    for (const std::string& line : Wrapped(table.meaning, 0, kPageColumns)) page += line + "\n";
+    page += table.meaning.empty() ? "" : "\n";
     page += "| column | type | unit | meaning |\n|---|---|---|---|\n";
     for (const query::TableColumn& column : table.columns) page += query::ColumnLine(column);
   }

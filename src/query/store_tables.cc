@@ -52,7 +52,6 @@ constexpr Renamed kRenamed[] = {
     {"server_requests", "id", "request"},
     {"server_transfers", "id", "request"},
     {"listed_kernels", "id", "database_id"},
-    {"kernels", "step", "profiler_step"},
     {"communications", "group", "comm_group"},
     {"comm_tasks", "group", "comm_group"},
     {"counters", "group", "family"},

@@ -84,12 +84,16 @@ constexpr Value::Kind KindOf() {
   }
 }
 
+/// What captures write where they have no value.
+inline constexpr std::string_view kNotAvailable = "N/A";
+
 /// NULL for what new rows have where that is no value: -1, and the empty text.
 template <typename Cell>
 Value ValueOf(const Cell& cell, const Cell& initial, const StringPool& texts) {
   Value value;
   const auto text = [&](std::string_view shown) {
-    if (!shown.empty()) value = {.kind = Value::Kind::kText, .text = shown};
+    if (!shown.empty() && shown != kNotAvailable)
+      value = {.kind = Value::Kind::kText, .text = shown};
   };
   if constexpr (std::is_same_v<Cell, StringId>) {
     text(texts.View(cell));
@@ -124,6 +128,9 @@ void AddFields(std::vector<TableColumn>& columns) {
         column.kind = KindOf<Cell>();
         column.unit = meanings.UnitOf(column.name);
         column.meaning = meanings.Of(column.name);
+        if constexpr (std::is_enum_v<Cell> && !std::is_same_v<Cell, StringId>) {
+          if (column.meaning.empty()) column.meaning = AllEnumerators<Cell>();
+        }
         column.cell = [](const void* table, const StringPool& texts, std::size_t row) {
           static const Row initial{};
           const auto& rows = static_cast<const Fields<InTable>&>(*static_cast<const Table*>(table));
@@ -144,7 +151,7 @@ void AddFields(std::vector<TableColumn>& columns) {
 template <typename Whole, template <template <typename> class> class... Fields>
 void AddColumns(const Table<Fields...>*, std::vector<TableColumn>& columns, std::string& meaning) {
   (AddFields<Whole, Fields>(columns), ...);
-  ((meaning += MeaningsOf(TemplateName<Fields<InRow>>()).table), ...);
+  ((meaning = MeaningsOf(TemplateName<Fields<InRow>>()).table), ...);  // the last says what it is
 }
 
 /// The columns and the meaning of a table that is declared as those of the model are.

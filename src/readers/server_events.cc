@@ -156,6 +156,7 @@ struct ServerLog::Life {
     if (end >= 0) made.dur = since_start(end);
     if (first >= 0) made.first_token = since_start(first);
     if (outputs > 0) made.reply_tokens = outputs;
+    if (!IsDuration(made.queued)) made.queued = -1;  // too long to be true
     return made;
   }
 };

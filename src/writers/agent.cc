@@ -100,6 +100,7 @@ void Shorten(std::size_t most, const AgentAnswer& answer, Json& message) {
         message["lists_left"] = lists - std::min<std::size_t>(lists, 1);
       },
       [&] { keep(1, "answer", answer.answer); },
+      [&] { each([](Json& table) { table.erase("columns"); }); },
       [&] { keep(0, "caveats", answer.caveats); },
   };
   for (const auto& step : steps) {

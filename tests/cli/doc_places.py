@@ -107,6 +107,7 @@ PAGE_PLACES = {
     "docs/formats.md": {"trace.json.gz": of("gz", "gpu_base.json")},
     "docs/from-python.md": {"new_job": of("job_of_steps", slower=True), "old_job": of("job_of_steps"),
                             "gpu.json": of("file", "gpu_base.json")},
+    "docs/history.md": {"profiles/new_1": of("steps")},
     "docs/memory.md": {"new.pkl": of("snapshot", leak=8 * snapshots.MB), "old.pkl": of("snapshot"),
                        "snapshot.pkl": of("snapshot")},
     "docs/raw-captures.md": {"new_ascend_pt": of("raw_capture", "stars"), "old_ascend_pt": of("raw_capture", "stars_again"),

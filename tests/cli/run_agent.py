@@ -141,7 +141,9 @@ class Agent(OfJob):
         answer = self.agent(*self.COMPARED, "-o", self.out)
         self.assertEqual((answer["status"], answer["code"]), ("success", 0))
         message = answer["message"]
-        self.assertTrue(Path(message["files"][0]).is_file())
+        self.assertFalse(self.out.exists(), "files are written for those who ask for them")
+        (file,) = self.agent(*self.COMPARED, "-o", self.out, "--export_type", "xlsx")["message"]["files"]
+        self.assertTrue(Path(file).is_file())
         self.judge_rows(message, json.loads(self.run_tool(*self.COMPARED, "--json").out))
         gate = self.agent(*self.COMPARED, "-o", self.out, "--fail_on", "computing>+3%", "--min_steps", "1")
         self.assertEqual((gate["status"], gate["code"]), ("warning", 1))
@@ -151,7 +153,7 @@ class Agent(OfJob):
         self.assertEqual(saved["message"]["files"], [str(baseline)])
 
     def test_compare_all_ranks(self):
-        answer = self.agent("compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out,
+        answer = self.agent("compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out, "--export_type", "xlsx",
                             "--max_chars", "9000", most=9000)
         self.assertEqual(len(answer["message"]["files"]), 8)
         self.assertTrue(answer["message"]["answer"])

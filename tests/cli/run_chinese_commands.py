@@ -41,7 +41,7 @@ class Chinese(Cli):
 
 class ChineseHelp(Chinese):
     def pages(self):
-        commands = ["compare", "cluster", "check", "parse", "advisor", "merge", "export", "history", "auto-completion", "man"]
+        commands = ["compare", "cluster", "check", "parse", "advisor", "merge", "export", "query", "schema", "history", "auto-completion", "man"]
         yield ["--help"]
         for command in [*([name] for name in commands), *(["-m", name] for name in recipes_of(self.TOOL))]:
             yield [*command, "--help"]

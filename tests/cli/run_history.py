@@ -69,6 +69,9 @@ class History(HistoryRuns):
             self.assertEqual(result.code, code, result.out)
         self.assertIn("since the oldest baseline, 100.0 ms: +5.5 %", self.gate(new, base=self.db).out)
         self.assertEqual(self.rows("SELECT count(*) FROM run"), [(4,)])  # judging alone adds nothing
+        self.keep(self.scratch / "of103000_ascend_pt")  # the same capture again is no other run
+        self.assertEqual(self.document(self.gate(new, "--json", base=self.db))["metrics"][0]["base_runs"],
+                         [1_000_000 * length for length in (103, 102, 101, 100)])
 
     def test_what_was_accepted_becomes_the_base(self):
         self.keep(self.base)
@@ -121,7 +124,8 @@ class History(HistoryRuns):
         with closing(sqlite3.connect(self.db)) as database:
             database.execute("UPDATE run_metric SET median = 9223372036854775807")
             database.commit()
-        self.assert_fails(3, self.show(), self.db, "in run_metric is no time, size or count")
+        for result in (self.show(), self.gate(self.base, base=self.db)):
+            self.assert_fails(3, result, self.db, "in run_metric is no time, size or count")
 
     def test_nothing_is_kept_of_partial_data(self):
         broken = self.capture("broken")
@@ -134,7 +138,7 @@ class History(HistoryRuns):
 
     def test_mistakes_are_named(self):
         self.assert_fails(2, self.run_tool("history"), "history FILE")
-        self.assert_fails(3, self.run_tool("history", self.scratch / "none.db"), "none.db")
+        self.assert_fails(3, self.run_tool("history", self.scratch / "none.db"), "none.db", "compare --history")
         self.keep(self.base)
         self.assert_fails(2, self.show("--metric", "step"), "available:", "step_time")
         self.assert_fails(2, self.gate(self.base, "--update_baseline", base=self.db), "--update_baseline")
@@ -225,13 +229,16 @@ class Trends(HistoryRuns):
         self.assertEqual((result.code, result.err), (0, []))
         lines = result.out.splitlines()
         self.assertLessEqual(max(map(len, lines)), 80)
-        self.assertEqual(lines[0], "step_time: 105.6 ms in run 60; the median since run 31 is 105.3 ms, noise 0.4 %")
-        self.assertEqual(" ".join(" ".join(lines[1:3]).split()), "step_time: step change at run 31 (commit31, 2026-09-22 21:13 UTC): "
+        self.assertEqual(lines[2], "step_time: 105.6 ms in run 60; the median since run 31 is 105.3 ms, noise 0.4 %")
+        self.assertEqual(" ".join(" ".join(lines[:2]).split()), "step_time: step change at run 31 (commit31, 2026-09-22 21:13 UTC): "
                          "100.3 -> 105.3 ms (+5.0 %, chance 0.001)")
         rows = [line for line in lines if " commit" in line and "*" in line]
         self.assertEqual(len(rows), 20)
         self.assertTrue(rows[-1].startswith("    60  commit60 "), rows[-1])
-        self.assertEqual(json.loads(self.show("--agent").out)["message"]["answer"], [line for line in lines])
+        agent = json.loads(self.show("--agent").out)["message"]
+        self.assertEqual(" ".join(agent["answer"]), " ".join(" ".join(lines[:2]).split()))
+        (steps,) = [table for table in agent["data"] if table["name"] == "StepChanges"]
+        self.assertEqual(dict(zip(steps["columns"], steps["rows"][0]))["label"], "commit31")
 
     def test_the_files(self):
         self.write_history(self.runs(1, 0.05, 30), ("step_time", "computing"))

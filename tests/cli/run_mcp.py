@@ -107,22 +107,24 @@ class Mcp(Cli):
         checked = self.answer("check", path=CAPTURE)
         command = json.loads(self.run_tool("check", self.CAPTURES / CAPTURE, "--agent", "--max_chars", "4000").out)
         self.assertEqual(checked["message"]["answer"], command["message"]["answer"])
-        diagnosis = self.answer("diagnose", path=CAPTURE)["message"]["diagnosis"]
-        self.assertTrue(diagnosis["findings"])
-        key = diagnosis["findings"][0]["key"]
+        (findings,) = self.answer("diagnose", path=CAPTURE)["message"]["data"]
+        key = findings["rows"][0][findings["columns"].index("key")]
         self.assertIn(key, json.dumps(self.answer("why", path=CAPTURE, key=key)))
         self.assertTrue(self.answer("compare", path=CAPTURE, base=OTHER)["message"]["data"])
         counted = self.answer("query", path=CAPTURE, sql="SELECT count(*) AS n FROM kernel")
-        self.assertIn("n", json.dumps(counted["columns"]))
+        counted = counted["message"]["data"][0]
+        self.assertEqual(counted["columns"], ["n"])
         lines = self.run_tool("query", CAPTURE, "SELECT count(*) AS n FROM kernel", "--csv").out.splitlines()
         self.assertIn(lines[1], json.dumps(counted["rows"]))
         self.assertEqual(sorted(os.listdir(self.scratch)), [], "nothing is written")
 
     def test_timeline(self):
-        rows = self.answer("timeline", path=CAPTURE, from_ms=0, to_ms=1e6)["rows"]
-        self.assertTrue(rows)
-        durations = [row["dur"] if isinstance(row, dict) else row[3] for row in rows]
+        (table,) = self.answer("timeline", path=CAPTURE, from_ms=0, to_ms=1e6)["message"]["data"]
+        durations = [row[3] for row in table["rows"]]
+        self.assertTrue(durations)
         self.assertEqual(durations, sorted(durations, reverse=True))
+        (table,) = self.answer("query", path=CAPTURE)["message"]["data"]
+        self.assertIn("kernel", [row[0] for row in table["rows"]])
 
     def test_only_below_the_root(self):
         below = self.scratch / "root"
@@ -151,10 +153,10 @@ class Mcp(Cli):
     def test_answers_are_bounded(self):
         for most in (600, 2000, 20000):
             text, _ = self.call("query", path=CAPTURE, sql="SELECT * FROM kernel", max_chars=most)
-            self.assertLessEqual(len(text.encode()), most)
+            self.assertLessEqual(len(text.encode()), most + 100)  # status and suggestion stand beside the message
             json.loads(text)
             text, _ = self.call("diagnose", path=CAPTURE, max_chars=max(most, 1500))
-            self.assertLessEqual(len(text.encode()), max(most, 1500) + 400)  # status and suggestion stand beside the message
+            self.assertLessEqual(len(text.encode()), max(most, 1500) + 300)
 
 
 class Skill(Cli):

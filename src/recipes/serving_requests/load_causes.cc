@@ -25,9 +25,10 @@ struct Share {
   std::array<double, kWindows> by_window{};
 
   void Add(std::int64_t count, TimeNs time, const Interval& whole) {
+    tokens += static_cast<double>(count);
+    if (time < 0) return;
     const double part = Ratio(time - whole.begin, whole.end - whole.begin);
     const auto window = static_cast<std::size_t>(std::clamp(part, 0.0, 1.0) * kWindows);
-    tokens += static_cast<double>(count);
     by_window[std::min(window, kWindows - 1)] += static_cast<double>(count);
   }
 };
@@ -79,9 +80,9 @@ void Judge(const Scene& scene, const std::vector<Share>& shares, const Words& wo
       return share.group == nullptr ? -1 : share.group->At(time, 90);
     });
   };
-  const Effect first = effect_on(RequestTime::kFirstToken),
-               whole = effect_on(RequestTime::kEndToEnd),
-               step = EffectOn(shares, hot, [](const Share&share) { return share.step; });
+  const Effect first = effect_on(RequestTime::kFirstToken);
+  const Effect whole = effect_on(RequestTime::kEndToEnd);
+  const Effect step = EffectOn(shares, hot, [](const Share& share) { return share.step; });
   const double queue = effect_on(RequestTime::kQueue).by;
   if (std::max({queue, first.by, whole.by, step.by}) < kEffect) return;
   const double more_requests = requests > 0 ? hot.requests / requests : 1;

@@ -135,8 +135,8 @@ TEST_F(ChipAndHost, BrokenFilesAreSurvived) {
   for (std::uint16_t kind = 24; kind < 30; ++kind)
     chip += Soc(kind, 100u * kind) + Soc(kind, 100u * kind + 50);
   const std::string cpu =
-      "time 1000\n10.00 1\n7 (a) S 0 0 0 0 0 0 0 0 0 0 5 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
-      "0"
+      "time 1000\n10.00 1\n7 (a) S 0 0 0 0 0 0 0 0 0 0 5 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"
+      " 0"
       " 0 0 0 2 0\ntime 2000\n11.00 1\n";
   const std::vector<std::pair<std::string, std::string>> files = {
       {"qos.data.0.slice_0", std::string(128, '\1')},
