@@ -38,8 +38,6 @@ namespace fs = std::filesystem;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
-// The question and the verdict stand beside the diagnosis in what --agent prints.
-constexpr std::size_t kCharsBeside = 700;
 
 struct AdvisorOptions {
   std::vector<std::string> words;
@@ -131,11 +129,7 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   set(kFinding, question.key);
   set(kTopFindings, options.top);
   set(kEvidence, options.evidence);
-  const std::size_t most = agent.MostChars();
-  const bool for_agent = agent.IsWanted() && most > 0;
-  set(kMaxChars,
-      for_agent ? fmt::format("{}", std::max(kFewestChars, most - std::min(most, kCharsBeside)))
-                : options.max_chars);
+  set(kMaxChars, agent.IsWanted() ? "" : options.max_chars);  // all of the message is bounded
   set(kRules, options.rules.empty() ? "" : ThresholdsFileText(options.rules));
   return arguments;
 }
@@ -207,8 +201,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
   if (agent.IsWanted()) {
     agent.Show(outcome.report);
     agent.Answer().question = "what slows the step down, on which ranks, and what mending it wins";
-    agent.Answer().next = fmt::format("msprof-analyze advisor why 1 -d {}", arguments.captures);
-    agent.Answer().members.emplace_back("diagnosis", document);
+    TellDiagnosis(outcome.report, arguments, agent.Answer());
   } else if (options.json) {
     Print(document + "\n");
   } else {

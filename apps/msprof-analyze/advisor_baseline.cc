@@ -204,9 +204,6 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
   return InContext("--baseline", [&] {
     const std::filesystem::path file = ExpandHome(path);
     nlohmann::json document = io::ReadJson(file);
-    // What --agent prints has the diagnosis within.
-    const nlohmann::json& inner = io::Member(io::Member(document, "message"), "diagnosis");
-    if (inner.is_object()) document = nlohmann::json(inner);
     const nlohmann::json& schema = io::Member(document, "schema");
     const bool known =
         schema.is_string() && schema.get<std::string>().starts_with("mpa.diagnosis/1");

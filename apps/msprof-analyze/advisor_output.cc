@@ -14,6 +14,7 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
@@ -75,6 +76,64 @@ std::string DocumentText(const ClusterOutcome& outcome,
   document["omitted"]["changes"] = changes->rows.size();
   whole = dump();
   return whole.size() <= most ? whole : text;
+}
+
+namespace {
+
+Cell CellOf(const AdvisorJson& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return {};
+  std::string joined;
+  for (const AdvisorJson& one : value) joined += (joined.empty() ? "" : ",") + one.dump();
+  return joined;
+}
+
+// The members of these names of each object of a list, "text/title" of an object within.
+AgentTable TableOf(std::string name, const AdvisorJson& list, std::vector<std::string> columns) {
+  AgentTable table{.name = std::move(name), .columns = std::move(columns), .of = list.size()};
+  for (const AdvisorJson& one : list) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const std::string& column : table.columns) {
+      const AdvisorJson::json_pointer place("/" + column);
+      row.push_back(one.contains(place) ? CellOf(one[place]) : Cell());
+    }
+  }
+  for (std::string& column : table.columns) column = column.substr(column.rfind('/') + 1);
+  return table;
+}
+
+}  // namespace
+
+void TellDiagnosis(const Report& report, const RecipeArguments& arguments, AgentAnswer& answer) {
+  const AdvisorJson document = AdvisorJson::parse(DocumentOf(report, kDiagnosisDocument));
+  const AdvisorJson& findings = document.at("findings");
+  for (const char* key : {"step_ns", "floor_ns"}) {
+    if (document.contains(key)) answer.scope.emplace_back(key, CellOf(document[key]));
+  }
+  answer.scope.emplace_back("steps", CellOf(document.at("capture").at("steps")));
+  answer.tables = {
+      TableOf("findings", findings,
+              {"key", "severity", "gain_ns", "share", "ranks", "text/title", "text/advice"})};
+  if (findings.empty()) return;
+  const std::string key = findings[0].at("key").get<std::string>();
+  const bool explains = arguments.Has(kFinding.name);
+  answer.next = fmt::format("msprof-analyze advisor {} {} -d {}", explains ? "timeline" : "why",
+                            ShellWord(key), arguments.captures);
+  if (!explains) return;
+  const AdvisorJson& one = findings[0];
+  const auto add = [&](const char* name, const char* place, std::vector<std::string> columns) {
+    const AdvisorJson::json_pointer pointer(place);
+    if (one.contains(pointer) && one[pointer].is_array() && !one[pointer].empty())
+      answer.tables.push_back(TableOf(name, one[pointer], std::move(columns)));
+  };
+  add("metrics", "/metrics", {"name", "value", "unit"});
+  add("slower_than_peers", "/chain/late/leaves", {"leaf", "own_ns", "usual_ns", "excess_ns"});
+  add("waiting", "/chain/late/waiting", {"rank", "wait_ns"});
+  add("evidence", "/evidence",
+      {"rank", "name", "table", "start_ns", "dur_ns", "time_per_step_ns", "source_line",
+       "capture"});
 }
 
 AdvisorPlaces PrepareOutputs(const std::string& output, bool tables, NewDirectories& directories) {

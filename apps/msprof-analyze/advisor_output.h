@@ -28,6 +28,9 @@ bool FailsOn(const std::string& fail_on, const nlohmann::json& document);
 std::string DocumentText(const ClusterOutcome& outcome,
                          const std::optional<FindingChanges>& changes, std::size_t most);
 
+/// The findings as rows, or of one that is explained its numbers and places.
+void TellDiagnosis(const Report& report, const RecipeArguments& arguments, AgentAnswer& answer);
+
 /// What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and
 /// beside `log` a page and the list for tuning tools.
 struct AdvisorPlaces {

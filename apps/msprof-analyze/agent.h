@@ -25,8 +25,6 @@ class Agent {
   Agent(int count, const char* const* arguments);
 
   bool IsWanted() const { return wanted_; }
-  /// What --max_chars allows the message to have; 0: any length.
-  std::size_t MostChars() const { return most_; }
 
   /// What the command answers: the question, caveats and what to do next are the command's.
   AgentAnswer& Answer() { return answer_; }

@@ -57,6 +57,8 @@ void TellAgent(const CheckReport& report, AgentAnswer& answer) {
     abilities.rows.push_back({said[0], RankList(whose.second).Names(RankList::kAllRuns), said[1],
                               said[2], fmt::format("{}", fmt::join(whose.first, ", "))});
   }
+  answer.scope = {{"captures", static_cast<std::int64_t>(report.survey.ranks.size())},
+                  {"events_read", report.tried ? "yes" : "no"}};
   answer.tables = {std::move(abilities), std::move(captures)};
   answer.next =
       fmt::format("msprof-analyze advisor all -d {}", ShellWord(report.survey.path.string()));

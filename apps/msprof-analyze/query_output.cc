@@ -79,7 +79,10 @@ std::string FormatAnswer(const QueryAnswer& answer, std::size_t width) {
   for (std::size_t row = 0; row <= answer.rows.size(); ++row) {
     std::string line;
     for (const ScreenColumn& column : columns) {
-      const std::string cell = ShortenName(column.cells[row], column.width);
+      const std::string& whole = column.cells[row];
+      const bool is_sentence = whole.find(' ') != std::string::npos;
+      const std::string cell =
+          is_sentence ? CutEnd(whole, column.width) : ShortenName(whole, column.width);
       line += column.is_text ? PaddedBehind(cell, column.width) : PaddedBefore(cell, column.width);
       line += "  ";
     }

@@ -258,8 +258,8 @@ class FindingCoverage {
             .counts_packets =
                 Any([](const RankDiagnosis& part) { return part.analyzers.lost_packets >= 0; }),
             .counts_links = Any([](const RankDiagnosis& part) { return part.counts_links; }),
-            .tells_process = AnyStep([](const StepPart& step) {
-              return step.memory.process >= 0 && step.memory.reserved >= 0;
+            .tells_process = EachStepOfAny([](const StepMemory& memory) {
+              return memory.process >= 0 && memory.reserved >= 0;
             }),
             .runs_graphs = Any([](const RankDiagnosis& part) {
               return std::ranges::any_of(part.graph.nodes,
@@ -268,15 +268,19 @@ class FindingCoverage {
             .system_calls = Any([](const RankDiagnosis& part) { return part.knows_system_calls; }),
             .locks = Any([](const RankDiagnosis& part) { return part.knows_locks; }),
             .cache_misses = Any([](const RankDiagnosis& part) { return part.functions.recorded; }),
-            .memory = Any([&](const RankDiagnosis& part) { return KnowsMemory(part.steps); })};
+            .memory = EachStepOfAny([](const StepMemory& memory) { return memory.Known(); })};
   }
 
-  bool KnowsMemory(const std::vector<StepPart>& steps) const {
-    const std::size_t end = std::min(job_.steps, steps.size());
-    for (std::size_t step = job_.first_step; step < end; ++step) {
-      if (!steps[step].memory.Known()) return false;
-    }
-    return job_.first_step < end;
+  // True when it holds of the memory of each step that counts, on any rank.
+  template <typename Is>
+  bool EachStepOfAny(Is is) const {
+    return Any([&](const RankDiagnosis& part) {
+      const std::size_t end = std::min(job_.steps, part.steps.size());
+      for (std::size_t step = job_.first_step; step < end; ++step) {
+        if (!is(part.steps[step].memory)) return false;
+      }
+      return job_.first_step < end;
+    });
   }
 
   template <typename Is>

@@ -104,7 +104,10 @@ const FindingType kMemOutside =
                " the allocators hold, and what the parts of CANN reserve",
            .refuted_by = "a step adds nothing, or the allocators hold the more",
            .npu_alone = true,
-           .applies = [](const Coverage& job) { return job.tells_process; },
+           .applies =
+               [](const Coverage& job) {
+                 return job.tells_process && job.steps >= job.thresholds[kOutsideSteps];
+               },
            .conclude = FindOutsideMemory,
            .advice = {{{"see which part takes it (-m hardware)",
                         Check("parts of CANN that take it", "-m hardware")},

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "mpa/base/error.h"
@@ -35,12 +36,12 @@ struct Trend {
   }
 };
 
-// The step first, then by name.
+// The step first, then the whole capture, then by name.
 std::vector<Trend> TrendsOf(const std::vector<HistoryRun>& runs) {
-  std::map<std::pair<bool, std::string>, Trend> by_name;
+  std::map<std::tuple<bool, bool, std::string>, Trend> by_name;
   for (const HistoryRun& run : runs) {
     for (const HistoryRun::Value& value : run.values) {
-      Trend& trend = by_name[{value.metric != "step_time", value.metric}];
+      Trend& trend = by_name[{value.metric != "step_time", value.metric != "e2e", value.metric}];
       trend.name = value.metric;
       trend.quantity = value.quantity;
       trend.runs.push_back(&run);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -189,8 +188,12 @@ gate::Baseline BaseOfHistory(const fs::path& path, std::size_t runs) {
         if (is_done) return;
         if (base.runs.empty()) {
           base = std::move(one);
-        } else {
-          std::ranges::move(one.runs, std::back_inserter(base.runs));
+          return;
+        }
+        for (gate::RunSummary& run : one.runs) {  // a job that ran again on the same capture
+          if (std::ranges::find(base.runs, run.samples, &gate::RunSummary::samples) ==
+              base.runs.end())
+            base.runs.push_back(std::move(run));
         }
       });
   if (base.runs.empty())
@@ -204,9 +207,10 @@ gate::Baseline BaseOfHistory(const fs::path& path, std::size_t runs) {
         anchor.created = row.Text(0);
         anchor.tool_version = row.Text(1);
       });
-  database.Run(
-      "SELECT metric, median FROM run_metric WHERE run = ?", {first},
-      [&](const io::Row& row) { anchor.medians[std::string(row.Text(0))] = row.IntOr(1, 0); });
+  database.Run("SELECT metric, median FROM run_metric WHERE run = ?", {first},
+               [&](const io::Row& row) {
+                 anchor.medians[std::string(row.Text(0))] = AmountIn(row, 1, path);
+               });
   return base;
 }
 

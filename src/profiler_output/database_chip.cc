@@ -63,7 +63,7 @@ using ValuesAt = std::map<TimeNs, std::map<HostUseKind, double>>;
 ValuesAt ValuesOf(const raw::HostUse& host, HostUseKind first, HostUseKind last) {
   ValuesAt values;
   for (std::size_t i = 0; i < host.Size(); ++i) {
-    if (host.kind[i] >= first && host.kind[i] <= last)
+    if (host.kind[i] >= first && host.kind[i] <= last && host.value[i] >= 0)
       values[host.time[i]][host.kind[i]] = host.value[i];
   }
   return values;

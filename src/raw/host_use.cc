@@ -201,8 +201,10 @@ class HostUseReader {
       Add(time, HostUseKind::kDiskWrite, *written);
       // Kernels without accounting of tasks say "unavailable".
       constexpr std::size_t kWaited = 10;
-      if (columns.size() <= kWaited || line.find("unavailable") != std::string_view::npos)
+      if (columns.size() <= kWaited || line.find("unavailable") != std::string_view::npos) {
+        Add(time, HostUseKind::kDisk, -1);
         return true;
+      }
       const auto waited = io::ScaledDecimal(columns[kWaited], 2);
       if (!waited || *waited < 0) return false;
       Add(time, HostUseKind::kDisk, static_cast<double>(*waited) / 100);

@@ -115,8 +115,8 @@ class RawCounters {
     const raw::TrafficTables& traffic = session_.traffic;
     const raw::QosTraffic& qos = traffic.qos;
     for (std::size_t i = 0; i < qos.Size(); ++i) {
-      Add(kQos, qos.device[i], QosPart(texts_.View(qos.event[i]), qos.die[i]),
-          qos.time[i], static_cast<double>(qos.rate[i]));
+      Add(kQos, qos.device[i], QosPart(texts_.View(qos.event[i]), qos.die[i]), qos.time[i],
+          static_cast<double>(qos.rate[i]));
     }
     const raw::SioTraffic& sio = traffic.sio;
     for (std::size_t i = 0; i < sio.Size(); ++i) {
@@ -152,8 +152,12 @@ class RawCounters {
       const std::string part = !of_processor           ? std::string()
                                : host.processor[i] < 0 ? std::string("Avg")
                                                        : std::to_string(host.processor[i]);
-      builder_.Add(*kUses[static_cast<std::size_t>(host.kind[i])], part, host.time[i],
-                   host.value[i]);
+      const CounterInfo& info = *kUses[static_cast<std::size_t>(host.kind[i])];
+      if (host.value[i] < 0) {
+        builder_.AddUnknown(info, part, host.time[i]);
+      } else {
+        builder_.Add(info, part, host.time[i], host.value[i]);
+      }
     }
   }
 

@@ -69,6 +69,9 @@ class History(HistoryRuns):
             self.assertEqual(result.code, code, result.out)
         self.assertIn("since the oldest baseline, 100.0 ms: +5.5 %", self.gate(new, base=self.db).out)
         self.assertEqual(self.rows("SELECT count(*) FROM run"), [(4,)])  # judging alone adds nothing
+        self.keep(self.scratch / "of103000_ascend_pt")  # the same capture again is no other run
+        self.assertEqual(self.document(self.gate(new, "--json", base=self.db))["metrics"][0]["base_runs"],
+                         [1_000_000 * length for length in (103, 102, 101, 100)])
 
     def test_what_was_accepted_becomes_the_base(self):
         self.keep(self.base)
@@ -121,7 +124,8 @@ class History(HistoryRuns):
         with closing(sqlite3.connect(self.db)) as database:
             database.execute("UPDATE run_metric SET median = 9223372036854775807")
             database.commit()
-        self.assert_fails(3, self.show(), self.db, "in run_metric is no time, size or count")
+        for result in (self.show(), self.gate(self.base, base=self.db)):
+            self.assert_fails(3, result, self.db, "in run_metric is no time, size or count")
 
     def test_nothing_is_kept_of_partial_data(self):
         broken = self.capture("broken")

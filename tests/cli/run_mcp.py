@@ -107,9 +107,8 @@ class Mcp(Cli):
         checked = self.answer("check", path=CAPTURE)
         command = json.loads(self.run_tool("check", self.CAPTURES / CAPTURE, "--agent", "--max_chars", "4000").out)
         self.assertEqual(checked["message"]["answer"], command["message"]["answer"])
-        diagnosis = self.answer("diagnose", path=CAPTURE)["message"]["diagnosis"]
-        self.assertTrue(diagnosis["findings"])
-        key = diagnosis["findings"][0]["key"]
+        (findings,) = self.answer("diagnose", path=CAPTURE)["message"]["data"]
+        key = findings["rows"][0][findings["columns"].index("key")]
         self.assertIn(key, json.dumps(self.answer("why", path=CAPTURE, key=key)))
         self.assertTrue(self.answer("compare", path=CAPTURE, base=OTHER)["message"]["data"])
         counted = self.answer("query", path=CAPTURE, sql="SELECT count(*) AS n FROM kernel")

@@ -122,8 +122,7 @@ def disks(begin, times, add):
         text += f"08:00:{number:02} 4400 be/4 root {number}.50 {read_unit} 2.{number:02} {write_unit} 0.00 % {waited} python3\n"
         add("Disk Usage", "", "read", "level", time, Fraction(100 * number + 50, 100) * read)
         add("Disk Usage", "", "write", "level", time, Fraction(200 + number, 100) * write)
-        if number % 5:
-            add("Disk Usage", "", "usage", "level", time, Fraction(100 * number + 25, 100))
+        add("Disk Usage", "", "usage", "level", time, Fraction(100 * number + 25, 100) if number % 5 else None)
     return text
 
 
@@ -150,11 +149,12 @@ def change(file, **values):
 
 
 def add_to(capture, truth, newer=False):
-    """{(group, part, counter): (kind, [(time, value)])} of what is added to a raw capture. `newer`: as the 950 writes it."""
+    """{(group, part, counter): (kind, [(time, value)])} of what is added to a raw capture; None: not told, so that the value
+    before ends there. `newer`: as the 950 writes it."""
     found = {}
 
     def add(group, part, counter, kind, time, value):
-        found.setdefault((group, part, counter), (kind, []))[1].append((time, float(value)))
+        found.setdefault((group, part, counter), (kind, []))[1].append((time, None if value is None else float(value)))
     (prof,) = Path(capture).glob("PROF_*")
     (device,) = prof.glob("device_*")
     number = device.name.removeprefix("device_")

@@ -170,7 +170,7 @@ struct HostUseFields {
   Of<TimeNs> time{};  ///< begin of the interval that the value is of
   Of<HostUseKind> kind{};
   Of<std::int64_t> processor = Initially{-1};  ///< of kProcessor; -1: the mean of all
-  Of<double> value{};
+  Of<double> value{};                          ///< -1: not told, so that the one before ends here
 };
 struct HostUse : Table<HostUseFields> {};
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "far_nodes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "mpa/measure/host_places.h"
@@ -162,8 +161,8 @@ void AddFarTimes(const RankTrace& trace, const ThreadTimes& threads,
     for (auto& [node, wait] : waits) {
       wait.edge = stretch.edge;
       wait.doing = ThreadDoing::kRunning;
-      wait.name = names.Of(fmt::format("NUMA node {} -> {}", node,
-                                       trace.strings.View(threads.NameOfThread(thread))));
+      wait.name = names.Of("NUMA node " + std::to_string(node) + " -> " +
+                           std::string(trace.strings.View(threads.NameOfThread(thread))));
       part.scheduler.far_ratio = std::max(part.scheduler.far_ratio, nodes.at(node).ratio);
       part.scheduler.waits.push_back(wait);
     }

@@ -2,6 +2,7 @@
 // Memory of the process that no allocator of the framework holds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,18 @@ TEST(OutsideMemory, ThatGrowsIsNamedByItsComponent) {
   EXPECT_EQ(MetricIn(*found, "outside"), 260 * kMebi);
   ASSERT_EQ(found->evidence.size(), 1u);
   EXPECT_EQ(found->evidence[0].name, "HCCL");
+}
+
+// Nobody says of memory that was not recorded that it does not grow.
+TEST(OutsideMemory, PassesWhereItWasRecordedAlone) {
+  const auto passes = [](const std::vector<std::int64_t>& process) {
+    const Diagnosis diagnosis = DiagnoseJob({PartThatHolds(process, kConstant)});
+    return std::ranges::any_of(diagnosis.passed_checks,
+                               [](const FindingType* type) { return type->id == "mem.outside"; });
+  };
+  EXPECT_TRUE(passes({1000, 1000, 1000, 1000, 1000}));
+  EXPECT_FALSE(passes({1000, 1000, -1, 1000, 1000}));
+  EXPECT_FALSE(passes({1000, 1000, 1000})) << "too few steps";
 }
 
 MPA_REFUTES(OutsideMemory, WhatIsNoGrowth, "mem.outside");

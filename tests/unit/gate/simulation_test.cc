@@ -265,14 +265,18 @@ TEST(GateSimulation, LuckOfOneMetricDoesNotMoveTheOthers) {
 
 TEST(GateSimulation, ABaselineHasTenRunsAtMost) {
   GateReport report;
-  report.metrics = {{.name = "step_time", .base = 100, .comparison = 101, .luck = 2}};
+  GateMetric& metric = report.metrics.emplace_back();
+  metric.name = "step_time";
+  metric.base = 100;
+  metric.comparison = 101;
+  metric.luck = 2;
   const std::vector<RunSummary> nine = AsRuns({{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}});
   const std::vector<RunSummary> ten = AsRuns({{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}});
   const std::vector<RunSummary> other = AsRuns({{11}}), known = AsRuns({{3}});
   EXPECT_TRUE(FillsBaseline(report, nine, other));
   EXPECT_FALSE(FillsBaseline(report, ten, other));
   EXPECT_FALSE(FillsBaseline(report, nine, known));  // the same capture again
-  report.metrics[0].comparison = 103;                // more than luck
+  metric.comparison = 103;                           // more than luck
   EXPECT_FALSE(FillsBaseline(report, nine, other));
   report.metrics[0].comparison = 100;
   report.verdict = GateVerdict::kUndecided;

@@ -13,12 +13,12 @@
 namespace mpa::gate {
 namespace {
 
-enum class Noise { kIndependent, kAutocorrelated, kOutliers, kUneven };
+enum class NoiseKind { kIndependent, kAutocorrelated, kOutliers, kUneven };
 
 // Runs of a step of 400 ms that differ by 1 %.
-class Program {
+class NoisyProgram {
  public:
-  Program(Noise noise, std::uint64_t seed) : noise_(noise), random_(seed) {}
+  NoisyProgram(NoiseKind noise, std::uint64_t seed) : noise_(noise), random_(seed) {}
 
   std::vector<std::int64_t> Run(int count, double step = 0, int from = 0, int to = 1'000) {
     std::vector<std::int64_t> values;
@@ -38,32 +38,32 @@ class Program {
   }
   double Next(bool first_half) {
     switch (noise_) {
-      case Noise::kAutocorrelated:
+      case NoiseKind::kAutocorrelated:
         last_ = 0.5 * last_ + std::sqrt(0.75) * Normal();
         return last_;
-      case Noise::kOutliers:
+      case NoiseKind::kOutliers:
         return Normal() + (Uniform() < 0.08 ? -8 * std::log(1 - Uniform()) : 0);
-      case Noise::kUneven:
+      case NoiseKind::kUneven:
         return (first_half ? 0.4 : 1.6) * Normal();
-      case Noise::kIndependent:
+      case NoiseKind::kIndependent:
         break;
     }
     return Normal();
   }
 
-  Noise noise_;
+  NoiseKind noise_;
   std::mt19937_64 random_;
   double last_ = 0;
 };
 
-constexpr Noise kAll[] = {Noise::kIndependent, Noise::kAutocorrelated, Noise::kOutliers,
-                          Noise::kUneven};
-constexpr std::uint64_t kSeeds = 20;
+constexpr NoiseKind kAllNoise[] = {NoiseKind::kIndependent, NoiseKind::kAutocorrelated,
+                                   NoiseKind::kOutliers, NoiseKind::kUneven};
+constexpr std::uint64_t kSeedsOfNoise = 20;
 
 TEST(StepChanges, FlatHistoriesHaveNone) {
-  for (const Noise noise : kAll) {
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      EXPECT_EQ(FindStretches(Program(noise, seed).Run(60)).size(), 1u)
+  for (const NoiseKind noise : kAllNoise) {
+    for (std::uint64_t seed = 1; seed <= kSeedsOfNoise; ++seed) {
+      EXPECT_EQ(FindStretches(NoisyProgram(noise, seed).Run(60)).size(), 1u)
           << static_cast<int>(noise) << ", seed " << seed;
     }
   }
@@ -72,8 +72,9 @@ TEST(StepChanges, FlatHistoriesHaveNone) {
 TEST(StepChanges, APlantedStepIsFoundWithinARun) {
   for (const int from : {15, 30, 45}) {
     int found = 0;
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      const auto stretches = FindStretches(Program(Noise::kIndependent, seed).Run(60, 0.04, from));
+    for (std::uint64_t seed = 1; seed <= kSeedsOfNoise; ++seed) {
+      const auto stretches =
+          FindStretches(NoisyProgram(NoiseKind::kIndependent, seed).Run(60, 0.04, from));
       if (stretches.size() != 2) continue;
       if (std::abs(static_cast<int>(stretches[1].begin) - from) > 1) continue;
       const double growth =
@@ -86,8 +87,9 @@ TEST(StepChanges, APlantedStepIsFoundWithinARun) {
 
 TEST(StepChanges, OutliersHideNoStep) {
   int found = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const auto stretches = FindStretches(Program(Noise::kOutliers, seed).Run(60, 0.05, 30));
+  for (std::uint64_t seed = 1; seed <= kSeedsOfNoise; ++seed) {
+    const auto stretches =
+        FindStretches(NoisyProgram(NoiseKind::kOutliers, seed).Run(60, 0.05, 30));
     if (stretches.size() == 2 && std::abs(static_cast<int>(stretches[1].begin) - 30) <= 1) ++found;
   }
   EXPECT_GE(found, 17);
@@ -95,8 +97,9 @@ TEST(StepChanges, OutliersHideNoStep) {
 
 TEST(StepChanges, WhatWasMendedHasTwo) {
   int found = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const auto stretches = FindStretches(Program(Noise::kIndependent, seed).Run(60, 0.05, 20, 40));
+  for (std::uint64_t seed = 1; seed <= kSeedsOfNoise; ++seed) {
+    const auto stretches =
+        FindStretches(NoisyProgram(NoiseKind::kIndependent, seed).Run(60, 0.05, 20, 40));
     if (stretches.size() == 3 && std::abs(static_cast<int>(stretches[1].begin) - 20) <= 1 &&
         std::abs(static_cast<int>(stretches[2].begin) - 40) <= 1)
       ++found;

@@ -124,9 +124,9 @@ TEST_F(ChipAndHost, LinesOfMemoryDisksAndNetwork) {
                    "time 1000000000\neth0: 400 0 0 0 0 0 0 0 250 0 0 0\n"
                    "time 2000000000\neth0: 0 0 0 0 0 0 0 0 0 0 0 0\n");
   ReadHost();
-  EXPECT_EQ(HostRows(),
-            (Lines{"1 -1 100 2", "3 -1 500 1536", "4 -1 500 2", "2 -1 500 7.5",
-                   "3 -1 100000500 1.04858e+06", "4 -1 100000500 2", "5 -1 0 50", "6 -1 0 500"}));
+  EXPECT_EQ(HostRows(), (Lines{"1 -1 100 2", "3 -1 500 1536", "4 -1 500 2", "2 -1 500 7.5",
+                               "3 -1 100000500 1.04858e+06", "4 -1 100000500 2",
+                               "2 -1 100000500 -1", "5 -1 0 50", "6 -1 0 500"}));
   EXPECT_EQ(Issues().size(), 1u) << "a line without pages, and one of an unknown unit";
 }
 
