@@ -32,14 +32,14 @@ Json TextsAsJson(const auto& texts) {
   return list;
 }
 
-constexpr std::initializer_list<std::string_view> kLengthNames = {"--max_chars", "--max-chars"};
+bool SetsLength(std::string_view word) { return IsOneOf(word, {"--max_chars", "--max-chars"}); }
 
 // The value of --max_chars; CLI11 refuses what is none.
 std::size_t CharsIn(const std::vector<std::string>& words, std::size_t usual) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const std::size_t equals = word.find('=');
-    if (!IsOneOf(word.substr(0, equals), kLengthNames)) continue;
+    if (!SetsLength(word.substr(0, equals))) continue;
     const std::string_view value = equals != std::string_view::npos ? word.substr(equals + 1)
                                    : i + 1 < words.size()           ? words[i + 1]
                                                                     : "";
@@ -114,7 +114,7 @@ std::string Agent::Command(std::string_view dropped, std::string_view put) const
   std::string command = "msprof-analyze";
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const std::string& word = words_[i];
-    if (dropped == "--agent" && IsOneOf(word, kLengthNames)) {
+    if (dropped == "--agent" && SetsLength(word)) {
       ++i;  // with its value
     } else if (word != dropped) {
       command += ' ' + ShellWord(word);
