@@ -127,9 +127,11 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   recorded.l2_cache = any(device, {"l2_cache.data"});
   recorded.op_attributes = any(host, {"node_attr_info"});
   // Some chips have a clock without records of it.
-  if (ContainsAny(device,
-                  {"lpmFreqConv.data", "npu_mem.data", "npu_module_mem.data", "hbm.data",
-                   "ddr.data", "llc.data", "hccs.data", "pcie.data", "nic.data", "roce.data"})) {
+  if (ContainsAny(device, {"lpmFreqConv.data", "npu_mem.data", "npu_module_mem.data", "hbm.data",
+                           "ddr.data", "llc.data", "hccs.data", "pcie.data", "nic.data",
+                           "roce.data", "qos.data", "stars_soc_profile.data"}) ||
+      ContainsAny(host,
+                  {"host_cpu.data", "host_mem.data", "host_disk.data", "host_network.data"})) {
     recorded.hardware = Recorded::kYes;
   }
   recorded.communication = any(host, {"hccl_op_info", "additional.hccl_info"});
