@@ -540,6 +540,14 @@ class ServerGate(Server):
                 row = rows[name, None, "time to first token", "p90"]
                 self.assertEqual(row[f"{side}_count"], len(times[name]), (side, name))
                 self.assertAlmostEqual(row[f"{side}_time_ms"], percentile(times[name], 90) / 1e6, places=4)
+        dp_rank = {one["rid"]: int(row["dp_rank"]) for row in rows_of(base / "instance0" / "batch.csv")
+                   for one in ast.literal_eval(row["res_list"])}
+        for rank in (0, 1):
+            times = [nanoseconds(row["first_token_latency(ms)"]) for row in rows_of(base / "instance0" / "request.csv")
+                     if dp_rank[row["http_rid"]] == rank]
+            row = rows["instance0", rank, "time to first token", "p99"]
+            self.assertEqual(row["base_count"], len(times))
+            self.assertAlmostEqual(row["base_time_ms"], percentile(times, 99) / 1e6, places=4)
         self.assertEqual(rows["instance0", 1, "decode batches", "p50"]["diff_ratio"], 1)
         self.assertGreater(rows["instance1", 0, "decode batches", "p50"]["diff_ratio"], 1.3)
         screen = self.run_tool("compare", "-bp", base, "-d", again, "-o", self.out).out
