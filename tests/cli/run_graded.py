@@ -183,7 +183,7 @@ QUESTIONS = [
      [sql(TEXT / "rank0_ascend_pt", "SELECT max(bytes) FROM allocation")],
      lambda: [round(max(float(row["Size(KB)"]) for row in table("operator_memory.csv")) * 1024)]),
     ("How much of the step is computing, by the profiler's own account?",
-     [sql(TEXT / "rank0_ascend_pt", "SELECT sum(computing) FROM step_time")],
+     [sql(TEXT / "rank0_ascend_pt", "SELECT sum(computing) FROM step_trace_time")],
      lambda: [sum(ns(row["Computing"]) for row in table("step_trace_time.csv"))]),
     ("How many kernels of the database?", [sql(DB / "rank0_ascend_pt", "SELECT count(*) FROM kernel")],
      lambda: [len(next(iter(rows(DB / "rank0_ascend_pt", KERNELS).values())))]),
