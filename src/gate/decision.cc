@@ -96,11 +96,10 @@ std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& fl
 // program takes, and one lucky run after the other would move it further. So what is saved is
 // clearer than what is reported, and what runs usually differ by counts for any number of them.
 double LuckOf(const GateMetric& judged, const Floors& floors) {
-  constexpr double kFactor = 5;
   // Machines differ: one or two runs do not show by how much, and three show it badly.
   constexpr double kUnseen = 3, kBadlySeen = 2;
   constexpr double kLeastOfTimes = 0.003, kLeastOfSizes = 0.001;
-  if (floors.learned_noise > 0) return kFactor * judged.noise;
+  if (floors.learned_noise > 0) return kLuckFactor * judged.noise;
   const double least = judged.quantity == Quantity::kTime ? kLeastOfTimes : kLeastOfSizes;
   const bool are_few = judged.base_runs.size() + judged.comparison_runs.size() < kManyRuns;
   const double unseen = judged.low_confidence ? kUnseen : are_few ? kBadlySeen : 1;
@@ -108,7 +107,7 @@ double LuckOf(const GateMetric& judged, const Floors& floors) {
   if (are_few && judged.quantity == Quantity::kTime && floors.usual_noise == 0)
     return std::numeric_limits<double>::infinity();
   const double usual = std::max(floors.usual_noise, least) * unseen;
-  return kFactor * std::max(judged.noise, usual * std::abs(static_cast<double>(judged.base)));
+  return kLuckFactor * std::max(judged.noise, usual * std::abs(static_cast<double>(judged.base)));
 }
 
 std::string Missing(const Floors& floors, const Runs& base, const Runs& comparison) {

@@ -17,6 +17,8 @@ inline constexpr double kNoiseFactor = 3;
 /// differ is not seen there.
 inline constexpr double kMarginOfNoise = 1.0 / 3;
 
+/// A change that is larger than the noise so many times is no luck.
+inline constexpr double kLuckFactor = 5;
 /// So many runs in all show how runs differ.
 inline constexpr std::size_t kManyRuns = 10;
 
