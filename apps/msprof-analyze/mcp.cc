@@ -205,7 +205,7 @@ HelpPage McpPage() {
       "Serves language models: the Model Context Protocol on standard input and output. Six tools"
       " read captures below one directory; nothing is written.";
   page.usage = {"mcp [--root DIR]"};
-  page.examples = {"mcp --root ./profiles"};
+  page.examples = {"mcp --root ./result"};
   page.documents = {"agents.md"};
   return page;
 }

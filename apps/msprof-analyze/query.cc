@@ -158,7 +158,7 @@ HelpPage QueryPage() {
   page.examples = {
       "query ./result \"SELECT name, count(*), sum(dur)/1e6 ms FROM kernel GROUP BY 1 ORDER BY 3"
       " DESC LIMIT 5\"",
-      "query ./new -bp ./base \"SELECT side, median(finish - start) FROM step GROUP BY 1\"",
+      "query ./new_ascend_pt -bp ./old_ascend_pt \"SELECT side, median(finish - start) FROM step GROUP BY 1\"",
       "query ./result --export all.db"};
   page.documents = {"query.md", "schema.md"};
   return page;

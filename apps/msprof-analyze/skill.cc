@@ -78,7 +78,7 @@ int RunSkill(const CLI::App& program, const std::string& given) {
     io::PrepareOutputDirectory(folder / "references");
     io::ReplaceText(folder / "SKILL.md", text);
     io::ReplaceText(folder / "references" / "schema.md", SchemaPage());
-    io::ReplaceText(folder / "references" / "questions.md", embedded::kQuestions);
+    io::ReplaceText(folder / "references" / "questions.md", embedded::kSqlQuestions);
   });
   LogNotice("the skill is in {}", folder.string());
   return 0;

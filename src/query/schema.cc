@@ -74,8 +74,8 @@ std::string SchemaJson() {
 std::string SchemaPage() {
   std::string page =
       "# Tables of `query`\n\n"
-      "`msprof-analyze query CAPTURE 'SELECT ...'` reads these tables; [query.md](query.md) has"
-      " questions with their answers.\nThis page is made from the declarations of the tables;"
+      "This page lists the tables and columns of `msprof-analyze query`; [query.md](query.md) has"
+      " questions.\nIt is made from the declarations of the tables;"
       " `msprof-analyze schema --json` prints the same for programs.\n\n"
       "NULL is what the capture does not record. Times are nanoseconds, sizes are bytes. Tables of"
       " ranks begin with\n`side` (hidden without `-bp`), `rank` and `id`; a column that is named"

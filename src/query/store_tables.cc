@@ -51,6 +51,7 @@ constexpr Renamed kRenamed[] = {
     {"steps", "end", "finish"},
     {"server_requests", "id", "request"},
     {"server_transfers", "id", "request"},
+    {"server_transfers", "rank", "server_rank"},
     {"listed_kernels", "id", "database_id"},
     {"communications", "group", "comm_group"},
     {"comm_tasks", "group", "comm_group"},

@@ -4,7 +4,7 @@
 import re
 
 TOOL = "msprof-analyze"
-COMMANDS = ("compare", "advisor", "check", "parse", "export", "query", "schema", "history", "cluster", "merge", "auto-completion",
+COMMANDS = ("compare", "advisor", "check", "parse", "export", "query", "schema", "history", "mcp", "skill", "cluster", "merge", "auto-completion",
             "man")
 SHELL = ("sh", "bash", "console")
 

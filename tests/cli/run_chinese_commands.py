@@ -23,7 +23,7 @@ TERMS.update("""trace slice token prompt recipe advisor merge shell device mode 
     overlap analysis nsight systems kineto flash attention conv forward backward tensor move xlsx db json csv md html columns
     junit openmetrics github history computing lccl copies free export parse man auto completion bash zsh fish""".split())
 # Names of analyses, and what the system says of a file.
-NAMES = re.compile(r"(?:compare|cluster): [\w, ]+|No such file or directory|Not a directory")
+NAMES = re.compile(r"(?:compare|cluster): [\w, ]+|compare, cluster, check[\w, -]+|No such file or directory|Not a directory")
 
 
 def columns_of(line):

@@ -21,7 +21,8 @@ import time
 from cli import Cli, main
 
 SKIPPED = 77
-COMMANDS = ["compare", "cluster", "check", "parse", "advisor", "export", "query", "schema", "auto-completion", "man", "merge"]
+COMMANDS = ["compare", "cluster", "check", "parse", "advisor", "export", "query", "schema", "mcp", "skill", "history",
+            "auto-completion", "man", "merge"]
 REQUEST = "_MSPROF_ANALYZE_COMPLETE"
 
 

@@ -42,8 +42,7 @@ std::vector<Target> Targets() {
         "ATTACH 'written_by_a_statement' AS w; VACUUM INTO 'written_by_a_statement'",
         "SELECT s.value FROM TASK t JOIN COMPUTE_TASK_INFO c ON c.globalTaskId = t.globalTaskId"
         " JOIN STRING_IDS s ON s.id = c.name",
-        "SELECT short(name, 9), in_step(start, rank), overlap_ns(start, dur, 1, 2) FROM launch,"
-        " comm"},
+        "SELECT short(name, 9), in_step(start, rank), overlap_ns(start, dur, 1, 2) FROM comm"},
        Statement}};
 }
 
