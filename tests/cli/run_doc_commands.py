@@ -59,6 +59,8 @@ NOT_RUN = {
         "needs a program with MPI; run_launchers.py runs it",
     "trace-cmd record -C mono_raw -e sched -e irq -o trace.dat sleep 10": ELSEWHERE,
     "trace-cmd report -t trace.dat > ./result/trace.txt": ELSEWHERE,
+    "trace-cmd report -t trace.dat >> ./result/trace.txt": ELSEWHERE,
+    "LC_ALL=C lscpu | sed -n 's/^NUMA node\\([0-9]*\\) CPU(s): */# node\\1 cpu list : /p' > ./result/trace.txt": ELSEWHERE,
     "cmake --install build/release --prefix ./msprof-analyze-dist": BUILDS,
     "build/release/bin/mpa_unit_tests --gtest_filter='Intervals.*'": BUILDS,
     "build/release/bin/mpa_bench --benchmark_filter='Trace|Csv' --benchmark_repetitions=5": BUILDS,
