@@ -70,7 +70,7 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
   if (command.get_name() != "auto_completion" && command.get_name() != "man") {
     add.Flag("--agent", common->agent,
              "Print one JSON object for scripts and language models, of at most --max_chars",
-             kCommon);
+             kMaxUsed);
   }
   if (command.get_option_no_throw("--max_chars") == nullptr) {
     add("--max_chars", common->max_chars,

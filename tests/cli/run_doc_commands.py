@@ -60,6 +60,7 @@ NOT_RUN = {
     "trace-cmd record -C mono_raw -e sched -e irq -o trace.dat sleep 10": ELSEWHERE,
     "trace-cmd report -t trace.dat > ./result/trace.txt": ELSEWHERE,
     "trace-cmd report -t trace.dat >> ./result/trace.txt": ELSEWHERE,
+    "export ENABLE_FUNCTION_MONITOR=True ENABLE_LIBKPERF=True FUNCTION_MONITOR_LOG_PATH=./result": ELSEWHERE,
     "LC_ALL=C lscpu | sed -n 's/^NUMA node\\([0-9]*\\) CPU(s): */# node\\1 cpu list : /p' > ./result/trace.txt": ELSEWHERE,
     "cmake --install build/release --prefix ./msprof-analyze-dist": BUILDS,
     "build/release/bin/mpa_unit_tests --gtest_filter='Intervals.*'": BUILDS,
