@@ -68,9 +68,7 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
       kCommon)
       ->check(OneOf({"en", "cn"}));
   if (command.get_name() != "auto_completion" && command.get_name() != "man") {
-    add.Flag("--agent", common->agent,
-             "Print one JSON object for scripts and language models, of at most --max_chars",
-             kMaxUsed);
+    add.Flag("--agent", common->agent, "Print one bounded JSON object for agents", kMaxUsed);
   }
   if (command.get_option_no_throw("--max_chars") == nullptr) {
     add("--max_chars", common->max_chars,
