@@ -282,6 +282,7 @@ McpTools::Result McpTools::Call(const std::string& name, const Json& arguments) 
         words.push_back(base);
       } else if (word == "{key}") {
         words.push_back(ArgumentText(arguments, "key"));
+        if (words.back().starts_with('-')) Fail(ErrorKind::kUsage, "{}: not a key", words.back());
       } else if (word == "{rank_list?}") {
         const std::string ranks = ArgumentText(arguments, "rank_list");
         if (!ranks.empty()) words.push_back("--rank_list=" + ranks);

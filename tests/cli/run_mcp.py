@@ -142,7 +142,7 @@ class Mcp(Cli):
         for tool, arguments, words in (
                 ("check", {}, "'path' is required"), ("check", {"path": 3}, "type string"), ("check", {"path": CAPTURE, "x": 1}, "unknown argument 'x'"),
                 ("check", {"path": "nowhere"}, "no such file"), ("check", {"path": CAPTURE, "max_chars": 5}, "max_chars"),
-                ("timeline", {"path": CAPTURE, "from_ms": 5, "to_ms": 1}, "before"),
+                ("timeline", {"path": CAPTURE, "from_ms": 5, "to_ms": 1}, "before"), ("why", {"path": CAPTURE, "key": "-o"}, "not a key"),
                 ("query", {"path": CAPTURE, "sql": "DROP TABLE kernel"}, ""), ("query", {"path": CAPTURE, "sql": "SELECT * FROM kernl"}, "kernel"),
                 ("query", {"path": CAPTURE, "sql": "ATTACH '/etc/passwd' AS x"}, "")):
             with self.subTest(tool=tool, arguments=arguments):
