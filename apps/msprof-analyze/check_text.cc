@@ -181,7 +181,10 @@ void AddContents(const Contents& recorded, WrappedText& page) {
   const auto names = [&](Recorded state) {
     std::vector<std::string> found;
     for (const RecordedContent& content : kRecordedContents) {
-      if (recorded.*content.state == state) found.emplace_back(Translated(content.words));
+      // Nobody misses those, as analyses of files of another kind.
+      const bool is_apart = content.state == &Contents::hardware && state == Recorded::kNo;
+      if (recorded.*content.state == state && !is_apart)
+        found.emplace_back(Translated(content.words));
     }
     return Join(found);
   };

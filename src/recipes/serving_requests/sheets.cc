@@ -201,7 +201,7 @@ SheetColumns<RequestRow> RequestColumns() {
 Chart LatencyChart(const char* title, RequestTime metric) {
   return {.kind = Chart::Kind::kBars,
           .title = title,
-          .labels = {"instance", "dpRank"},
+          .labels = {"instance", "dpRank", "metric"},  // the row of all has no other
           .values = {{"p50Ns", {}, "p50"}, {"p90Ns", {}, "p90"}, {"p99Ns", {}, "p99"}},
           .measured = Measured::kNs,
           .only_in = "metric",
