@@ -107,7 +107,7 @@ TableRows::Selection TableRows::With(int column, const Value& value) const {
       by_key.rows.push_back(row);
     }
   }
-  const auto [first, last] = std::ranges::equal_range(by_key.keys, *key);
+  const auto [first, last] = std::equal_range(by_key.keys.begin(), by_key.keys.end(), *key);
   return {static_cast<std::size_t>(first - by_key.keys.begin()),
           static_cast<std::size_t>(last - by_key.keys.begin()), by_key.rows.data()};
 }
