@@ -194,7 +194,6 @@ int Answer(const AdvisorOptions& options, const Question& question,
   }
   LogNotes(outcome.report.notes);
   const auto changes = ChangesSince(arguments, baseline ? baseline : benchmark, outcome.report);
-  const std::string document = DocumentText(outcome, changes, arguments[kMaxChars]);
   const bool fails = !options.fail_on.empty() && !outcome.partial &&
                      FailsOn(options.fail_on, WholeOf(outcome.report));
   const int code = outcome.partial ? kExitPartial : fails ? kExitFindings : 0;
@@ -203,7 +202,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
     agent.Answer().question = "what slows the step down, on which ranks, and what mending it wins";
     TellDiagnosis(outcome.report, arguments, agent.Answer());
   } else if (options.json) {
-    Print(document + "\n");
+    Print(DocumentText(outcome, changes, arguments[kMaxChars]) + "\n");
   } else {
     PrintLines(TextsOf(outcome.report.lines));
     if (changes) PrintLines(LinesOf(*changes, ScreenWidth(stdout)));

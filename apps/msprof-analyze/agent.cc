@@ -34,7 +34,7 @@ Json TextsAsJson(const auto& texts) {
 
 bool SetsLength(std::string_view word) { return IsOneOf(word, {"--max_chars", "--max-chars"}); }
 
-// The value of --max_chars; CLI11 refuses what is none.
+// The value of --max_chars. CLI11 refuses invalid ones.
 std::size_t CharsIn(const std::vector<std::string>& words, std::size_t usual) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];

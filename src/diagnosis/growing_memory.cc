@@ -50,13 +50,7 @@ std::vector<StepMemory> MemoryOfSteps(const Job& job, RankIndex rank) {
 std::int64_t Leaked(const Job& job, const std::vector<StepMemory>& steps) {
   std::vector<std::int64_t> levels;
   for (const StepMemory& step : steps) levels.push_back(step.allocated);
-  const std::int64_t usual = UsualGrowth(levels).value_or(0);
-  if (static_cast<double>(usual) < job.thresholds[kGrowthBytes]) return 0;
-  const double least = job.thresholds[kGrowthSteady] * static_cast<double>(usual);
-  for (std::size_t i = 1; i < levels.size(); ++i) {
-    if (static_cast<double>(levels[i] - levels[i - 1]) < least) return 0;
-  }
-  return usual;
+  return SteadyGrowth(levels, job.thresholds[kGrowthBytes], job.thresholds[kGrowthSteady]);
 }
 
 // What the allocators hold more after each step, although the tensors need no more; 0: they do not.

@@ -41,17 +41,6 @@ std::vector<std::int64_t> OutsideOfSteps(const Job& job, const RankDiagnosis& pa
   return levels;
 }
 
-// What each step adds; 0: it does not grow steadily.
-std::int64_t GrowthOf(const Job& job, const std::vector<std::int64_t>& levels) {
-  const std::int64_t usual = UsualGrowth(levels).value_or(0);
-  if (static_cast<double>(usual) < job.thresholds[kOutsideBytes]) return 0;
-  const double least = job.thresholds[kOutsideSteady] * static_cast<double>(usual);
-  for (std::size_t i = 1; i < levels.size(); ++i) {
-    if (static_cast<double>(levels[i] - levels[i - 1]) < least) return 0;
-  }
-  return usual;
-}
-
 // The part of CANN that most of the growth is in; empty: none has told so.
 std::string_view ComponentOf(const Job& job, const RankDiagnosis& part, std::int64_t grown) {
   const ComponentMemory* most = nullptr;
@@ -72,7 +61,8 @@ void FindOutsideMemory(Conclusions& conclusions) {
   for (RankIndex rank; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     const std::vector<std::int64_t> levels = OutsideOfSteps(job, part);
-    const std::int64_t usual = GrowthOf(job, levels);
+    const std::int64_t usual =
+        SteadyGrowth(levels, job.thresholds[kOutsideBytes], job.thresholds[kOutsideSteady]);
     if (usual == 0) continue;
     const RankId name = job.ranks[rank].rank;
     found.ranks.push_back(name);

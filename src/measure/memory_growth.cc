@@ -16,6 +16,16 @@ std::optional<std::int64_t> UsualGrowth(const std::vector<std::int64_t>& levels)
   return grown[(grown.size() - 1) / 2];
 }
 
+std::int64_t SteadyGrowth(const std::vector<std::int64_t>& levels, double least, double steady) {
+  const std::int64_t usual = UsualGrowth(levels).value_or(0);
+  if (static_cast<double>(usual) < least) return 0;
+  const double of_step = steady * static_cast<double>(usual);
+  for (std::size_t i = 1; i < levels.size(); ++i) {
+    if (static_cast<double>(levels[i] - levels[i - 1]) < of_step) return 0;
+  }
+  return usual;
+}
+
 std::optional<std::int64_t> AllocatedGrowth(const RankTrace& trace) {
   const HostSteps steps(trace.steps);
   if (steps.Count() < 3) return std::nullopt;

@@ -10,7 +10,6 @@
 
 #include "monotonic_clock.h"
 #include "mpa/base/language.h"
-#include "mpa/base/log.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
@@ -68,10 +67,7 @@ std::int64_t CountOf(std::string_view counts, std::span<const std::string_view> 
 void ReadFunctionLog(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto offset = MonotonicToEpoch(trace, file.path);
   if (!offset) {
-    LogWarning(
-        "{}: not used, the clock of the capture is unknown: neither start_info of PROF_* nor"
-        " profiler_info says it; keep PROF_*/host beside the results",
-        file.path.string());
+    WarnOfUnknownClock(file.path);
     return;
   }
   const io::InputText text(file.path);

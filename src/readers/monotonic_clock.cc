@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 
+#include "mpa/base/log.h"
 #include "mpa/raw/host_clock.h"
 
 namespace mpa::readers {
@@ -25,6 +26,13 @@ fs::path CaptureOf(const RankTrace& trace) {
 std::optional<TimeNs> MonotonicToEpoch(const RankTrace& trace, const fs::path& path) {
   if (const auto offset = raw::MonotonicToEpoch(CaptureOf(trace))) return offset;
   return raw::MonotonicToEpoch(path.parent_path());
+}
+
+void WarnOfUnknownClock(const fs::path& path) {
+  LogWarning(
+      "{}: not used, the clock of the capture is unknown: neither start_info of PROF_* nor"
+      " profiler_info says it; keep PROF_*/host beside the results",
+      path.string());
 }
 
 }  // namespace mpa::readers

@@ -13,4 +13,7 @@ namespace mpa::readers {
 /// Empty: neither these nor those of the capture say it.
 std::optional<TimeNs> MonotonicToEpoch(const RankTrace& trace, const std::filesystem::path& path);
 
+/// Warns that the file at `path` is not used, because the clock of the capture is unknown.
+void WarnOfUnknownClock(const std::filesystem::path& path);
+
 }  // namespace mpa::readers

@@ -120,10 +120,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   }
   const auto offset = OffsetOf(file.path, events, trace);
   if (!offset) {
-    LogWarning(
-        "{}: not used, the clock of the capture is unknown: neither start_info of PROF_* nor"
-        " profiler_info says it; keep PROF_*/host beside the results",
-        file.path.string());
+    WarnOfUnknownClock(file.path);
     return;
   }
   if (Overlaps(trace.thread_states, {events.Begin() + *offset, events.End() + *offset})) {

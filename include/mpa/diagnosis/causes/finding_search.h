@@ -57,7 +57,7 @@ struct FindingSearch {
 bool IsOfScheduler(const FindingType& type);
 bool IsAbout(const FindingType& type, const ThreadWait& wait);
 /// Takes the time of these candidates, and of those about misses of caches, off the others: what
-/// kept a thread from running, or slowed it, is known, so that it is no work of the host.
+/// kept a thread from running, or slowed it, is known, and must not count as work of the host.
 void LeaveToCores(std::vector<Finding>& candidates);
 
 /// A candidate with its key: the id and what tells it from others.

@@ -35,8 +35,8 @@ struct ComponentMemory {
   std::int64_t first = 0, last = 0;
 };
 
-/// What the device told of its memory: of the process by time, and the most that other processes
-/// and the system held.
+/// What the device reported about its memory: of the process by time, and the most that other
+/// processes and the system held.
 struct DeviceMemoryTold {
   struct Level {
     TimeNs time = 0;
