@@ -22,6 +22,7 @@
 #include "markup_text.h"
 #include "mpa/base/enum_name.h"
 #include "mpa/base/language.h"
+#include "mpa/base/packed.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
@@ -250,15 +251,10 @@ class PageData {
   std::size_t table_count_ = 0, chart_count_ = 0;
 };
 
-constexpr std::string_view kScripts[] = {embedded::kD3,
-                                         embedded::kPageCells,
-                                         embedded::kPageTables,
-                                         embedded::kPageDrawing,
-                                         embedded::kPageCharts,
-                                         embedded::kPageManyCharts,
-                                         embedded::kPageOverCharts,
-                                         embedded::kPageFlame,
-                                         embedded::kPageScript};
+constexpr std::string_view kScripts[] = {embedded::kPageCells,      embedded::kPageTables,
+                                         embedded::kPageDrawing,    embedded::kPageCharts,
+                                         embedded::kPageManyCharts, embedded::kPageOverCharts,
+                                         embedded::kPageFlame,      embedded::kPageScript};
 
 // The Chinese of what the scripts say("..."), as a JSON object.
 std::string TextsOfScripts() {
@@ -371,6 +367,7 @@ class PageWriter {
       Add("<script type=\"application/json\" id=\"texts\">{}</script>\n", TextsOfScripts());
     }
     Add("<script type=\"text/plain\" id=\"licence-of-d3\">\n{}</script>\n", embedded::kD3Licence);
+    Add("<script>{}</script>\n", Unpacked(embedded::kD3).value());
     for (const std::string_view script : kScripts) Add("<script>{}</script>\n", script);
   }
 
