@@ -46,31 +46,55 @@ void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
   partial_ = partial_ || partial;
 }
 
+bool Job::IsRead(std::size_t side, RankId rank) const {
+  return std::ranges::any_of(
+      parts_, [&](const auto& part) { return part->side == side && part->rank == rank; });
+}
+
 void Job::Load(Tables needs) {
-  if (!parts_.empty() && (needs & loaded_) == needs) return;
+  const bool has_tables = (needs & loaded_) == needs;
+  const bool has_ranks =
+      !loaded_ranks_ || (named_ && std::ranges::includes(*loaded_ranks_, *named_));
+  if (!parts_.empty() && has_tables && has_ranks) return;
   loaded_ = loaded_ | needs;
-  parts_.clear();
+  if (loaded_ranks_ && named_)
+    loaded_ranks_->insert(named_->begin(), named_->end());
+  else
+    loaded_ranks_.reset();
   pieces_.clear();
-  notes_.clear();
-  partial_ = false;
+  if (!has_tables) {
+    parts_.clear();
+    notes_.clear();
+    partial_ = false;
+  }
   for (std::size_t side = 0; side < sides_.size(); ++side) {
     const ClusterRequest& request = sides_[side].captures;
-    const FoundRanks found = Find(request, loaded_);
+    FoundRanks found = Find(request, loaded_);
+    const Tables needed = NeededOf(found, loaded_);
+    std::erase_if(found.ranks, [&](const FoundRank& rank) {
+      return (loaded_ranks_ && !loaded_ranks_->contains(rank.rank.Number())) ||
+             IsRead(side, rank.rank);
+    });
+    if (found.ranks.empty()) {
+      AddNotes(found.notes, found.partial);
+      continue;
+    }
     std::vector<std::unique_ptr<LoadedPart>> of_side(found.ranks.size());
-    const VisitedRanks visited =
-        VisitRanks(found, request, NeededOf(found, loaded_),
-                   [&](std::size_t position, RankId rank, RankTrace& trace) {
-                     of_side[position] = std::make_unique<LoadedPart>(
-                         LoadedPart{.side = side,
-                                    .rank = rank,
-                                    .label = rank.IsNumber() ? "" : RankName(rank),
-                                    .trace = std::move(trace)});
-                   });
+    const VisitedRanks visited = VisitRanks(
+        found, request, needed, [&](std::size_t position, RankId rank, RankTrace& trace) {
+          of_side[position] = std::make_unique<LoadedPart>(
+              LoadedPart{.side = side,
+                         .rank = rank,
+                         .label = rank.IsNumber() ? "" : RankName(rank),
+                         .trace = std::move(trace)});
+        });
     AddNotes(visited.notes, visited.partial);
     for (auto& part : of_side) {
       if (part) parts_.push_back(std::move(part));
     }
   }
+  std::ranges::stable_sort(parts_, {},
+                           [](const auto& part) { return std::pair(part->side, part->rank); });
 }
 
 const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {
