@@ -120,7 +120,7 @@ class Mcp(Cli):
 
     def test_timeline(self):
         (table,) = self.answer("timeline", path=CAPTURE, from_ms=0, to_ms=1e6)["message"]["data"]
-        durations = [row[3] for row in table["rows"]]
+        durations = [row[table["columns"].index("dur_ns")] for row in table["rows"]]
         self.assertTrue(durations)
         self.assertEqual(durations, sorted(durations, reverse=True))
         (table,) = self.answer("query", path=CAPTURE)["message"]["data"]
