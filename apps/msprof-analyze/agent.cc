@@ -123,12 +123,18 @@ Agent::Agent(std::vector<std::string> words) : words_(std::move(words)) {
 }
 
 void Agent::Show(const Report& report) {
-  std::vector<std::string> lines = ScreenOf(report);
-  std::vector<std::string> verdicts = report.page            ? report.page->lead
-                                      : report.story.empty() ? TakeVerdicts(lines)
-                                                             : report.story;
-  if (verdicts.empty()) verdicts.assign(lines.begin(), lines.begin() + (lines.empty() ? 0 : 1));
-  answer_.answer.insert(answer_.answer.end(), verdicts.begin(), verdicts.end());
+  std::vector<std::string> said;
+  if (report.page) {
+    said = report.page->lead;
+  } else if (!report.story.empty()) {
+    said = TextsOf(report.lines);
+    said.insert(said.end(), report.story.begin(), report.story.end());
+  } else if (report.screens.empty()) {
+    std::vector<std::string> lines = ScreenOf(report);
+    said = TakeVerdicts(lines);
+    if (said.empty() && !lines.empty()) said = {lines.front()};
+  }
+  answer_.answer.insert(answer_.answer.end(), said.begin(), said.end());
   if (!report.preface.empty()) answer_.caveats.push_back(report.preface);
   for (const Sheet& sheet : report.sheets) answer_.tables.push_back(AgentTableOf(sheet));
 }

@@ -48,8 +48,10 @@ std::string NextOf(const CheckReport& report) {
 void TellAgent(const CheckReport& report, AgentAnswer& answer) {
   answer.question =
       "what captures hold, which analyses can use them, how to collect what is missing";
+  // The path, then a sentence in lines.
   const std::vector<std::string> lines = CheckLines(report);
-  answer.answer.assign(lines.begin() + 1, lines.begin() + 2);
+  const auto end = std::ranges::find(lines, "");
+  answer.answer = {fmt::format("{}", fmt::join(lines.begin() + 1, end, " "))};
   AgentTable captures{.name = "captures",
                       .columns = {"rank", "kind", "steps", "bytes", "device", "problem", "path"},
                       .of = report.survey.ranks.size()};

@@ -58,15 +58,14 @@ class Server {
     try {
       const Json message = Json::parse(line, nullptr, false);
       if (message.is_discarded()) throw Refusal{kParseError, "invalid JSON"};
+      const bool has_id = message.is_object() && message.contains("id");
+      if (has_id && (message["id"].is_string() || message["id"].is_number_integer()))
+        id = message["id"];
       const bool is_request = message.is_object() && message.value("jsonrpc", Json()) == "2.0" &&
                               message.contains("method") && message["method"].is_string();
       if (!is_request) throw Refusal{kInvalidRequest, "not a JSON-RPC 2.0 request"};
-      if (!message.contains("id")) return {};  // a notification
-      id = message["id"];
-      if (!id.is_string() && !id.is_number_integer()) {
-        id = Json();
-        throw Refusal{kInvalidRequest, "id must be a string or an integer"};
-      }
+      if (!has_id) return {};  // a notification
+      if (id.is_null()) throw Refusal{kInvalidRequest, "id must be a string or an integer"};
       const Json params = message.value("params", Json::object());
       if (!params.is_object()) throw Refusal{kInvalidParams, "params must be an object"};
       return Reply(id, "result", Result(message["method"].get<std::string>(), params));

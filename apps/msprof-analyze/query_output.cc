@@ -109,8 +109,10 @@ std::string AnswerCsv(const QueryAnswer& answer) {
 // Units stand behind the names of columns.
 void TellAgent(const QueryAnswer& answer, AgentAnswer& agent) {
   AgentTable table{.name = "rows", .rows = answer.rows, .of = answer.rows.size()};
-  for (const QueryColumn& column : answer.columns)
-    table.columns.push_back(column.unit.empty() ? column.name : column.name + " " + column.unit);
+  for (const auto& [name, unit, meaning] : answer.columns) {
+    const bool says_it = unit.empty() || name.ends_with("_" + unit);
+    table.columns.push_back(says_it ? name : name + " " + unit);
+  }
   agent.answer = {fmt::format("rows: {}{}", answer.truncated ? "more than " : "", table.of)};
   if (answer.truncated) {
     ++table.of;  // at least
