@@ -55,15 +55,13 @@ std::vector<std::string> MeasuredTexts(const Finding& finding) {
   return texts;
 }
 
-// "; most: aten::mm (43 %)": the first of many places.
-std::string FirstPlace(const Finding& finding, std::size_t columns) {
-  constexpr std::int64_t kTypical = 10;  // %; less is one of many
-  const Evidence& place = finding.evidence.front();
-  const std::string name = AtLine(place.op.empty() ? place.name : place.op, place.line, columns);
-  const std::int64_t percent =
-      place.of_all > 0 ? (200 * place.time + place.of_all) / (2 * place.of_all) : 0;
-  return percent < kTypical ? Say("; one of many: {}", name)
-                            : Say("; most: {} ({} %)", name, percent);
+std::string NameOfPlace(const Evidence& place, std::size_t columns) {
+  return AtLine(place.op.empty() ? place.name : place.op, place.line, columns);
+}
+
+// Of the time of all places of the rank.
+std::int64_t PercentOf(const Evidence& place) {
+  return place.of_all > 0 ? (200 * place.time + place.of_all) / (2 * place.of_all) : 0;
 }
 
 // "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
@@ -149,9 +147,9 @@ std::string TitleOf(const Finding& finding) {
   if (!names_ranks && !finding.ranks.empty()) {
     text += Say(" ({})", ranks);
   } else if (!names_ranks && !finding.absent && finding.is_on_all) {
-    text = Say("{} on all ranks", text);
+    text += Say(" (all ranks)");
   } else if (!names_ranks && !finding.absent && finding.seen_on.size() > 1) {
-    text = Say("{} on {}", text, RankList(finding.seen_on).Text(RankList::kMostRuns));
+    text += Say(" ({})", RankList(finding.seen_on).Text(RankList::kMostRuns));
   }
   if (finding.confidence != Certainty::kLow) return text;
   return Say("probably: {}", text);
@@ -218,26 +216,31 @@ std::string FactText(const Finding& finding, const Metric& metric) {
 std::string FactsText(const Finding& finding, std::size_t columns) {
   if (finding.setting) return SettingFacts(*finding.setting, columns);
   const std::vector<std::string> measured = MeasuredTexts(finding);
-  // Of one place the name comes first, of many what they have in common.
-  constexpr std::size_t kMeasured = 36;  // columns that a name leaves
-  std::string before, behind;
+  constexpr std::size_t kMeasured = 36, kMost = 16;  // columns that a name leaves
+  constexpr std::int64_t kTypical = 10;              // a place of less percent is one of many
+  std::string facts, most, example;
   if (finding.evidence.empty()) {
-    before = CategoryText(finding.category);
+    facts = CategoryText(finding.category);
   } else if (const Evidence& place = finding.evidence.front();
-             measured.empty() || place.time == place.of_all) {
-    before = AtLine(place.op.empty() ? place.name : place.op, place.line, columns - kMeasured);
+             measured.empty() || PercentOf(place) == 100) {
+    facts = NameOfPlace(place, columns - kMeasured);
+  } else if (const std::string name = NameOfPlace(place, columns - kMeasured - kMost);
+             PercentOf(place) < kTypical) {
+    example = Say("; one of many: {}", name);
   } else {
-    behind = FirstPlace(finding, columns - kMeasured - 16);
+    most = Say("; most: {} ({} %)", name, PercentOf(place));
   }
-  std::string facts = before;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     std::string longer = facts.empty() ? measured[i]
                          : i == 0      ? Say("{}: {}", facts, measured[i])
                                        : Say("{}, {}", facts, measured[i]);
-    if (ColumnsOf(longer) + ColumnsOf(behind) > columns && !facts.empty()) break;
+    if (ColumnsOf(longer) + ColumnsOf(most) > columns && !facts.empty()) break;
     facts = std::move(longer);
   }
-  return ColumnsOf(facts) + ColumnsOf(behind) > columns ? facts : facts + behind;
+  for (const std::string& place : {most, example}) {
+    if (ColumnsOf(facts) + ColumnsOf(place) <= columns) facts += place;
+  }
+  return facts;
 }
 
 std::string CaptureText(const Diagnosis& diagnosis) {
