@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/interruption.h"
 #include "mpa/base/notes.h"
+#include "mpa/base/text.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "mpa/pipeline/visit_ranks.h"
@@ -39,6 +41,60 @@ FoundRanks Find(const ClusterRequest& request, Tables needs) {
   return FindRanks(request.directory, request.ranks, request.open);
 }
 
+// A cell of most columns, and a text with its place in the pool.
+constexpr std::int64_t kBytesOfCell = 8, kBytesOfText = 150;
+
+std::int64_t BytesOf(const RankTrace& trace) {
+  std::int64_t bytes = kBytesOfText * static_cast<std::int64_t>(trace.strings.Size());
+  for (const TableInfo& table : AllTables()) {
+    if (table.stored == nullptr) continue;
+    const auto cells = std::ranges::count_if(
+        table.columns, [](const TableColumn& column) { return column.cell != nullptr; });
+    bytes += kBytesOfCell * cells * static_cast<std::int64_t>(table.rows(table.stored(trace)));
+  }
+  return bytes;
+}
+
+std::int64_t BytesOf(const RankInput& input) {
+  std::int64_t bytes = 0;
+  for (const CaptureFile& file : input.files) bytes += file.bytes;
+  return bytes;
+}
+
+// Refuses a job that would not fit into memory: its first ranks tell how much the others keep.
+class Room {
+ public:
+  Room(std::int64_t limit, const std::vector<FoundRanks>& sides) : limit_(limit) {
+    for (const FoundRanks& found : sides) {
+      ranks_ += found.ranks.size();
+      for (const FoundRank& rank : found.ranks) files_ += BytesOf(rank.input);
+    }
+  }
+
+  /// Throws Error (kResource). May be called for several ranks at once.
+  void Take(const RankInput& input, const RankTrace& trace) {
+    const std::lock_guard lock(mutex_);
+    kept_ += BytesOf(trace);
+    read_ += BytesOf(input);
+    const double share = static_cast<double>(files_) / static_cast<double>(std::max(read_, kOne));
+    const double needed = static_cast<double>(kept_) * std::max(share, 1.0);
+    if (limit_ <= 0 || needed <= static_cast<double>(limit_)) return;
+    Fail(ErrorKind::kResource,
+         "the tables of {} take about {:.1f} MB of memory, {:.1f} MB may be used; name fewer tables"
+         " in the statement, or fewer ranks (--rank_list), or give a higher --memory_limit",
+         Counted(static_cast<std::int64_t>(ranks_), "rank"), needed / 1e6,
+         static_cast<double>(limit_) / 1e6);
+  }
+
+ private:
+  static constexpr std::int64_t kOne = 1;
+
+  const std::int64_t limit_;
+  std::size_t ranks_ = 0;
+  std::int64_t files_ = 0, read_ = 0, kept_ = 0;  // bytes
+  std::mutex mutex_;
+};
+
 }  // namespace
 
 void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
@@ -48,18 +104,23 @@ void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
 
 void Job::Load(Tables needs) {
   if (!parts_.empty() && (needs & loaded_) == needs) return;
-  loaded_ = loaded_ | needs;
+  needs = needs | std::exchange(loaded_, {});
   parts_.clear();
   pieces_.clear();
   notes_.clear();
   partial_ = false;
+  std::vector<FoundRanks> sides;
+  for (const QuerySide& side : sides_) sides.push_back(Find(side.captures, needs));
+  Room room(sides_.front().captures.memory_bytes, sides);
+  std::vector<std::unique_ptr<LoadedPart>> parts;
   for (std::size_t side = 0; side < sides_.size(); ++side) {
-    const ClusterRequest& request = sides_[side].captures;
-    const FoundRanks found = Find(request, loaded_);
+    const FoundRanks& found = sides[side];
     std::vector<std::unique_ptr<LoadedPart>> of_side(found.ranks.size());
     const VisitedRanks visited =
-        VisitRanks(found, request, NeededOf(found, loaded_),
+        VisitRanks(found, sides_[side].captures, NeededOf(found, needs),
                    [&](std::size_t position, RankId rank, RankTrace& trace) {
+                     if (WasInterrupted()) Fail(ErrorKind::kResource, "the statement was stopped");
+                     room.Take(found.ranks[position].input, trace);
                      of_side[position] = std::make_unique<LoadedPart>(
                          LoadedPart{.side = side,
                                     .rank = rank,
@@ -68,9 +129,11 @@ void Job::Load(Tables needs) {
                    });
     AddNotes(visited.notes, visited.partial);
     for (auto& part : of_side) {
-      if (part) parts_.push_back(std::move(part));
+      if (part) parts.push_back(std::move(part));
     }
   }
+  parts_ = std::move(parts);
+  loaded_ = needs;
 }
 
 const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {

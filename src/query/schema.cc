@@ -9,7 +9,9 @@
 
 #include "functions.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/text.h"
 #include "mpa/query/query.h"
+#include "names.h"
 #include "tables.h"
 #include "views.h"
 
@@ -69,6 +71,33 @@ std::string SchemaJson() {
                                      {"arguments", function.arguments},
                                      {"meaning", function.meaning}});
   return document.dump(1);
+}
+
+QueryAnswer SchemaOf(const std::string& name) {
+  QueryAnswer answer;
+  if (const query::TableInfo* table = query::FindTable(name)) {
+    answer.columns = {{"column"}, {"type"}, {"unit"}, {"meaning"}};
+    if (table->IsOfRank()) {
+      for (const auto& [column, meaning] : query::kBeforeOthers)
+        answer.rows.push_back({column, Cell(), Cell(), meaning});
+    }
+    for (const query::TableColumn& column : table->columns)
+      answer.rows.push_back(
+          {column.name, std::string(query::TypeOf(column.kind)), column.unit, column.meaning});
+  } else if (const std::string view = query::ViewText(name); !view.empty()) {
+    answer.columns = {{name}};
+    for (const std::string_view line : Split(view, '\n'))
+      answer.rows.push_back({std::string(line)});
+  } else if (!name.empty()) {
+    query::FailTable(name);
+  } else {
+    answer.columns = {{"table"}, {"columns"}};
+    for (const query::TableInfo& one : query::AllTables())
+      answer.rows.push_back(
+          {one.name, fmt::format("{}", fmt::join(query::ColumnNames(one), ", "))});
+    for (const std::string& one : query::ViewNames()) answer.rows.push_back({one, Cell()});
+  }
+  return answer;
 }
 
 std::string SchemaPage() {
