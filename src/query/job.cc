@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -64,7 +65,10 @@ std::int64_t BytesOf(const RankInput& input) {
 // Refuses a job that would not fit into memory: its first ranks tell how much the others keep.
 class Room {
  public:
-  Room(std::int64_t limit, const std::vector<FoundRanks>& sides) : limit_(limit) {
+  Room(std::int64_t limit, const std::vector<std::unique_ptr<LoadedPart>>& there,
+       const std::vector<FoundRanks>& sides)
+      : limit_(limit) {
+    for (const auto& part : there) there_ += BytesOf(part->trace);
     for (const FoundRanks& found : sides) {
       ranks_ += found.ranks.size();
       for (const FoundRank& rank : found.ranks) files_ += BytesOf(rank.input);
@@ -77,11 +81,12 @@ class Room {
     kept_ += BytesOf(trace);
     read_ += BytesOf(input);
     const double share = static_cast<double>(files_) / static_cast<double>(std::max(read_, kOne));
-    const double needed = static_cast<double>(kept_) * std::max(share, 1.0);
+    const double needed =
+        static_cast<double>(there_) + static_cast<double>(kept_) * std::max(share, 1.0);
     if (limit_ <= 0 || needed <= static_cast<double>(limit_)) return;
     Fail(ErrorKind::kResource,
          "the tables of {} take about {:.1f} MB of memory, {:.1f} MB may be used; name fewer tables"
-         " in the statement, or fewer ranks (--rank_list), or give a higher --memory_limit",
+         " in the statement, or fewer ranks (WHERE rank = 0, --rank_list), or raise --memory_limit",
          Counted(static_cast<std::int64_t>(ranks_), "rank"), needed / 1e6,
          static_cast<double>(limit_) / 1e6);
   }
@@ -91,7 +96,7 @@ class Room {
 
   const std::int64_t limit_;
   std::size_t ranks_ = 0;
-  std::int64_t files_ = 0, read_ = 0, kept_ = 0;  // bytes
+  std::int64_t there_ = 0, files_ = 0, read_ = 0, kept_ = 0;  // bytes
   std::mutex mutex_;
 };
 
@@ -102,19 +107,50 @@ void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
   partial_ = partial_ || partial;
 }
 
-void Job::Load(Tables needs) {
-  if (!parts_.empty() && (needs & loaded_) == needs) return;
-  needs = needs | std::exchange(loaded_, {});
-  parts_.clear();
-  pieces_.clear();
-  notes_.clear();
-  partial_ = false;
+bool Job::IsRead(std::size_t side, RankId rank) const {
+  return std::ranges::any_of(
+      parts_, [&](const auto& part) { return part->side == side && part->rank == rank; });
+}
+
+std::vector<FoundRanks> Job::Unread(Tables needs, const Ranks& ranks) const {
   std::vector<FoundRanks> sides;
-  for (const QuerySide& side : sides_) sides.push_back(Find(side.captures, needs));
-  Room room(sides_.front().captures.memory_bytes, sides);
-  std::vector<std::unique_ptr<LoadedPart>> parts;
   for (std::size_t side = 0; side < sides_.size(); ++side) {
+    FoundRanks& found = sides.emplace_back(Find(sides_[side].captures, needs));
+    std::erase_if(found.ranks, [&](const FoundRank& rank) {
+      return (ranks && !ranks->contains(rank.rank.Number())) || IsRead(side, rank.rank);
+    });
+  }
+  return sides;
+}
+
+void Job::Load(Tables needs) {
+  const bool has_tables = (needs & loaded_) == needs;
+  const bool has_ranks =
+      !loaded_ranks_ || (named_ && std::ranges::includes(*loaded_ranks_, *named_));
+  if (!parts_.empty() && has_tables && has_ranks) return;
+  needs = needs | loaded_;
+  Ranks ranks = named_;
+  if (!loaded_ranks_)
+    ranks.reset();
+  else if (ranks)
+    ranks->insert(loaded_ranks_->begin(), loaded_ranks_->end());
+  pieces_.clear();
+  if (!has_tables) {
+    parts_.clear();
+    notes_.clear();
+    partial_ = false;
+    loaded_ = {};
+    loaded_ranks_.emplace();
+  }
+  const std::vector<FoundRanks> sides = Unread(needs, ranks);
+  Room room(sides_.front().captures.memory_bytes, parts_, sides);
+  std::vector<std::unique_ptr<LoadedPart>> parts;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
     const FoundRanks& found = sides[side];
+    if (found.ranks.empty()) {
+      AddNotes(found.notes, found.partial);
+      continue;
+    }
     std::vector<std::unique_ptr<LoadedPart>> of_side(found.ranks.size());
     const VisitedRanks visited =
         VisitRanks(found, sides_[side].captures, NeededOf(found, needs),
@@ -132,8 +168,12 @@ void Job::Load(Tables needs) {
       if (part) parts.push_back(std::move(part));
     }
   }
-  parts_ = std::move(parts);
+  // Only what was read as a whole counts as read.
+  std::ranges::move(parts, std::back_inserter(parts_));
+  std::ranges::stable_sort(parts_, {},
+                           [](const auto& part) { return std::pair(part->side, part->rank); });
   loaded_ = needs;
+  loaded_ranks_ = std::move(ranks);
 }
 
 const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpa/base/rank.h"
 #include "mpa/model/rank_trace.h"
+#include "mpa/pipeline/find_ranks.h"
 #include "mpa/query/query.h"
 #include "table_rows.h"
 #include "tables.h"
@@ -36,7 +41,14 @@ class Job {
 
   const std::vector<QuerySide>& Sides() const { return sides_; }
   bool HasSides() const { return sides_.size() > 1; }
-  /// Reads what is missing of these tables, of every rank.
+  /// Numbers of ranks; nothing: all of them.
+  using Ranks = std::optional<std::set<std::int64_t>>;
+  /// The ranks that a statement is about, which it says while it is prepared.
+  void NameRanks(Ranks ranks) { named_ = std::move(ranks); }
+  void NameRank(std::int64_t rank) {
+    if (named_) named_->insert(rank);
+  }
+  /// Reads what is missing of these tables, of the ranks that were named last.
   void Load(Tables needs);
   const std::vector<std::unique_ptr<LoadedPart>>& Parts() const { return parts_; }
   /// The rows of a table, by side and rank; what is computed is computed now.
@@ -49,8 +61,13 @@ class Job {
   void AddNotes(const std::vector<std::string>& notes, bool partial);
 
  private:
+  bool IsRead(std::size_t side, RankId rank) const;
+  /// Of each side the ranks among `ranks` that are not read.
+  std::vector<FoundRanks> Unread(Tables needs, const Ranks& ranks) const;
+
   std::vector<QuerySide> sides_;
   Tables loaded_{};
+  Ranks named_{}, loaded_ranks_{std::in_place};
   std::vector<std::unique_ptr<LoadedPart>> parts_;
   std::map<const TableInfo*, std::vector<TablePiece>> pieces_;
   std::vector<std::string> notes_;

@@ -163,12 +163,30 @@ char SoughtBy(const VirtualTable& table, int place, unsigned char op) {
   return op == SQLITE_INDEX_CONSTRAINT_LT ? static_cast<char>(kBefore) : char{};
 }
 
+// The rank that the statement gives as a number: others need not be read.
+std::optional<std::int64_t> GivenRank(const VirtualTable& table, sqlite3_index_info* info) {
+  for (int i = 0; i < info->nConstraint; ++i) {
+    const auto& constraint = info->aConstraint[i];
+    sqlite3_value* given = nullptr;
+    if (constraint.iColumn >= 0 && table.Place(constraint.iColumn) == kRank &&
+        constraint.op == SQLITE_INDEX_CONSTRAINT_EQ &&
+        sqlite3_vtab_rhs_value(info, i, &given) == SQLITE_OK &&
+        sqlite3_value_type(given) == SQLITE_INTEGER)
+      return sqlite3_value_int64(given);
+  }
+  return std::nullopt;
+}
+
 bool IsBinary(sqlite3_index_info* info, int constraint) {
   return std::string_view(sqlite3_vtab_collation(info, constraint)) == "BINARY";
 }
 
 int BestIndex(sqlite3_vtab* base, sqlite3_index_info* info) {
   const VirtualTable& table = Of(base);
+  if (const auto rank = GivenRank(table, info))
+    table.job->NameRank(*rank);
+  else
+    table.job->NameRanks(std::nullopt);
   const auto rows =
       static_cast<double>(std::max<std::size_t>(1, table.job->GuessRows(*table.table)));
   double found = rows;
