@@ -21,29 +21,6 @@ constexpr std::string_view kSqlWords =
     " BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION ALL WITH DESC OVER PARTITION EXISTS"
     " count sum min max avg abs round coalesce total group_concat lag lead rank row_number";
 
-std::vector<std::string_view> WordsOf(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && IsOfWord(text[end])) ++end;
-    if (end > i) words.push_back(text.substr(i, end - i));
-    i = std::max(end, i + 1);
-  }
-  return words;
-}
-
-// The table of that name, or that the statement gives it: "FROM kernel k", "JOIN op AS o".
-const TableInfo* TableCalled(std::string_view name, std::string_view text) {
-  if (const TableInfo* table = FindTable(name)) return table;
-  const std::vector<std::string_view> words = WordsOf(text);
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i] != name) continue;
-    const bool has_as = i > 1 && EqualsIgnoringCase(words[i - 1], "as");
-    if (const TableInfo* table = FindTable(words[i - (has_as ? 2 : 1)])) return table;
-  }
-  return nullptr;
-}
-
 void Append(std::vector<std::string> more, std::vector<std::string>& words) {
   words.insert(words.end(), more.begin(), more.end());
 }

@@ -53,15 +53,17 @@ std::string Replaced(std::string_view sql, std::string_view wrong, std::string_v
 [[noreturn]] void FailColumn(std::string_view name, std::string_view sql) {
   const std::size_t of_alias = name.rfind('.') + 1;
   const std::string alias(name.substr(0, of_alias));
+  const TableInfo* called =
+      alias.empty() ? nullptr : TableCalled(alias.substr(0, alias.size() - 1), sql);
   const std::string column(name.substr(of_alias));
   std::vector<std::string> columns, tables;
-  for (const TableInfo* table : TablesIn(sql)) {
+  for (const TableInfo* table : called ? std::vector{called} : TablesIn(sql)) {
     const std::vector<std::string> known = ColumnNames(*table);
     if (const auto nearest = Nearest(column, known)) {
-      const auto found = std::ranges::find(table->columns, *nearest, &TableColumn::name);
-      const bool has_unit = found != table->columns.end() && !found->unit.empty();
+      const std::vector<TableColumn> all = ColumnsOf(*table);
+      const std::string unit = std::ranges::find(all, *nearest, &TableColumn::name)->unit;
       throw Misspelt(Say("no column '{}'; did you mean '{}.{}'{}?", column, table->name, *nearest,
-                         has_unit ? " (" + found->unit + ")" : ""),
+                         unit.empty() ? "" : " (" + unit + ")"),
                      std::string(name), alias + *nearest);
     }
     columns.insert(columns.end(), known.begin(), known.end());
@@ -81,11 +83,21 @@ bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
+std::vector<TableColumn> ColumnsOf(const TableInfo& table) {
+  std::vector<TableColumn> columns;
+  if (table.IsOfRank()) {
+    columns.push_back({"side", Value::Kind::kText, "", "base or comparison, with -bp"});
+    columns.push_back({"rank", Value::Kind::kInteger, "", "rank of the job, or its label"});
+  }
+  if (!table.HasOwnId())
+    columns.push_back({"id", Value::Kind::kInteger, "", "number of the row in its rank"});
+  columns.insert(columns.end(), table.columns.begin(), table.columns.end());
+  return columns;
+}
+
 std::vector<std::string> ColumnNames(const TableInfo& table) {
   std::vector<std::string> names;
-  if (table.IsOfRank()) names = {"side", "rank"};
-  if (!table.HasOwnId()) names.emplace_back("id");
-  for (const TableColumn& column : table.columns) names.push_back(column.name);
+  for (const TableColumn& column : ColumnsOf(table)) names.push_back(column.name);
   return names;
 }
 
@@ -93,6 +105,28 @@ std::vector<std::string> TableNames() {
   std::vector<std::string> names = ViewNames();
   for (const TableInfo& table : AllTables()) names.push_back(table.name);
   return names;
+}
+
+std::vector<std::string_view> WordsOf(std::string_view sql) {
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < sql.size();) {
+    std::size_t end = i;
+    while (end < sql.size() && IsOfWord(sql[end])) ++end;
+    if (end > i) words.push_back(sql.substr(i, end - i));
+    i = std::max(end, i + 1);
+  }
+  return words;
+}
+
+const TableInfo* TableCalled(std::string_view name, std::string_view sql) {
+  if (const TableInfo* table = FindTable(name)) return table;
+  const std::vector<std::string_view> words = WordsOf(sql);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] != name) continue;
+    const bool has_as = i > 1 && EqualsIgnoringCase(words[i - 1], "as");
+    if (const TableInfo* table = FindTable(words[i - (has_as ? 2 : 1)])) return table;
+  }
+  return nullptr;
 }
 
 std::vector<const TableInfo*> TablesIn(std::string_view sql) {

@@ -15,10 +15,15 @@ namespace mpa::query {
 /// Whether the word stands somewhere in the text, as a whole.
 bool HasWord(std::string_view text, std::string_view word);
 
-/// As statements name them: also those that every table of ranks has.
+/// As statements see them: those that every table has first.
+std::vector<TableColumn> ColumnsOf(const TableInfo& table);
 std::vector<std::string> ColumnNames(const TableInfo& table);
 /// Of tables and views.
 std::vector<std::string> TableNames();
+std::vector<std::string_view> WordsOf(std::string_view sql);
+/// The table of that name, or that the statement calls so: "FROM kernel k", "JOIN op AS o". Null:
+/// there is none.
+const TableInfo* TableCalled(std::string_view name, std::string_view sql);
 /// The tables that a statement names.
 std::vector<const TableInfo*> TablesIn(std::string_view sql);
 

@@ -25,12 +25,6 @@ std::string_view TypeOf(Value::Kind kind) {
   return kind == Value::Kind::kInteger ? "integer" : kind == Value::Kind::kReal ? "real" : "text";
 }
 
-// Before the columns of a table of ranks.
-constexpr std::pair<const char*, const char*> kBeforeOthers[] = {
-    {"side", "base or comparison, with -bp"},
-    {"rank", "rank of the job, or its label"},
-    {"id", "number of the row in its rank"}};
-
 Json ColumnJson(const TableColumn& column) {
   return {{"name", column.name},
           {"type", TypeOf(column.kind)},
@@ -53,11 +47,7 @@ std::string SchemaJson() {
   Json document = {{"schema", "mpa.query.schema/1"}, {"tables", Json::array()}};
   for (const query::TableInfo& table : query::AllTables()) {
     Json columns = Json::array();
-    if (table.IsOfRank()) {
-      for (const auto& [name, meaning] : query::kBeforeOthers)
-        columns.push_back({{"name", name}, {"meaning", meaning}});
-    }
-    for (const query::TableColumn& column : table.columns)
+    for (const query::TableColumn& column : query::ColumnsOf(table))
       columns.push_back(query::ColumnJson(column));
     document["tables"].push_back({{"name", table.name},
                                   {"meaning", table.meaning},
@@ -77,11 +67,7 @@ QueryAnswer SchemaOf(const std::string& name) {
   QueryAnswer answer;
   if (const query::TableInfo* table = query::FindTable(name)) {
     answer.columns = {{"column"}, {"type"}, {"unit"}, {"meaning"}};
-    if (table->IsOfRank()) {
-      for (const auto& [column, meaning] : query::kBeforeOthers)
-        answer.rows.push_back({column, Cell(), Cell(), meaning});
-    }
-    for (const query::TableColumn& column : table->columns)
+    for (const query::TableColumn& column : query::ColumnsOf(*table))
       answer.rows.push_back(
           {column.name, std::string(query::TypeOf(column.kind)), column.unit, column.meaning});
   } else if (const std::string view = query::ViewText(name); !view.empty()) {
