@@ -137,7 +137,7 @@ class Session {
     partial_ = partial_ || answer.partial;
     std::vector<std::string> notes = answer.notes;
     std::erase_if(notes, [&](const std::string& note) { return !told_.insert(note).second; });
-    LogNotes(notes);
+    if (!agent_.IsWanted()) LogNotes(notes);  // which are in the object
   }
 
  private:
@@ -167,7 +167,8 @@ int RunQuery(QueryOptions options, Agent& agent) {
     agent.Wrote({ExpandHome(options.database)});
     return 0;
   }
-  agent.Answer().question = sql;
+  agent.Answer().question = sql.empty() ? "which tables have rows, and how many" : sql;
+  if (sql.empty()) agent.Answer().next = "msprof-analyze schema";
   try {
     session.Answer(sql.empty() ? ".tables" : sql);
   } catch (const Misspelt& error) {

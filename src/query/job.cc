@@ -2,7 +2,6 @@
 #include "job.h"
 
 #include <algorithm>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -66,13 +65,11 @@ std::int64_t BytesOf(const RankInput& input) {
 class Room {
  public:
   Room(std::int64_t limit, const std::vector<std::unique_ptr<LoadedPart>>& there,
-       const std::vector<FoundRanks>& sides)
+       const std::vector<FoundRank>& ranks)
       : limit_(limit) {
     for (const auto& part : there) there_ += BytesOf(part->trace);
-    for (const FoundRanks& found : sides) {
-      ranks_ += found.ranks.size();
-      for (const FoundRank& rank : found.ranks) files_ += BytesOf(rank.input);
-    }
+    ranks_ = there.size() + ranks.size();
+    for (const FoundRank& rank : ranks) files_ += BytesOf(rank.input);
   }
 
   /// Throws Error (kResource). May be called for several ranks at once.
@@ -107,73 +104,78 @@ void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
   partial_ = partial_ || partial;
 }
 
-bool Job::IsRead(std::size_t side, RankId rank) const {
+bool Job::IsRead(std::size_t side, std::size_t position) const {
   return std::ranges::any_of(
-      parts_, [&](const auto& part) { return part->side == side && part->rank == rank; });
-}
-
-std::vector<FoundRanks> Job::Unread(Tables needs, const Ranks& ranks) const {
-  std::vector<FoundRanks> sides;
-  for (std::size_t side = 0; side < sides_.size(); ++side) {
-    FoundRanks& found = sides.emplace_back(Find(sides_[side].captures, needs));
-    std::erase_if(found.ranks, [&](const FoundRank& rank) {
-      return (ranks && !ranks->contains(rank.rank.Number())) || IsRead(side, rank.rank);
-    });
-  }
-  return sides;
+      parts_, [&](const auto& part) { return part->side == side && part->position == position; });
 }
 
 void Job::Load(Tables needs) {
+  if (named_ && named_->empty()) named_.reset();
   const bool has_tables = (needs & loaded_) == needs;
   const bool has_ranks =
       !loaded_ranks_ || (named_ && std::ranges::includes(*loaded_ranks_, *named_));
   if (!parts_.empty() && has_tables && has_ranks) return;
-  needs = needs | loaded_;
-  Ranks ranks = named_;
-  if (!loaded_ranks_)
-    ranks.reset();
-  else if (ranks)
-    ranks->insert(loaded_ranks_->begin(), loaded_ranks_->end());
+  loaded_ = loaded_ | needs;
+  if (loaded_ranks_ && named_)
+    loaded_ranks_->insert(named_->begin(), named_->end());
+  else
+    loaded_ranks_.reset();
   pieces_.clear();
   if (!has_tables) {
     parts_.clear();
+    rows_of_job_.clear();
     notes_.clear();
     partial_ = false;
-    loaded_ = {};
+  }
+  try {
+    for (std::size_t side = 0; side < sides_.size(); ++side) LoadSide(side);
+  } catch (...) {
+    parts_.clear();  // so that the next statement reads what this one did not get
     loaded_ranks_.emplace();
+    throw;
   }
-  const std::vector<FoundRanks> sides = Unread(needs, ranks);
-  Room room(sides_.front().captures.memory_bytes, parts_, sides);
+  std::ranges::sort(parts_, {},
+                    [](const auto& part) { return std::pair(part->side, part->position); });
+}
+
+void Job::LoadSide(std::size_t side) {
+  const ClusterRequest& request = sides_[side].captures;
+  FoundRanks found = Find(request, loaded_);
+  const Tables needed = NeededOf(found, loaded_);
+  std::vector<FoundRank> missing;
   std::vector<std::unique_ptr<LoadedPart>> parts;
-  for (std::size_t side = 0; side < sides.size(); ++side) {
-    const FoundRanks& found = sides[side];
-    if (found.ranks.empty()) {
-      AddNotes(found.notes, found.partial);
+  for (std::size_t position = 0; position < found.ranks.size(); ++position) {
+    const RankId rank = found.ranks[position].rank;
+    if ((loaded_ranks_ && !loaded_ranks_->contains(rank.Number())) || IsRead(side, position))
       continue;
-    }
-    std::vector<std::unique_ptr<LoadedPart>> of_side(found.ranks.size());
-    const VisitedRanks visited =
-        VisitRanks(found, sides_[side].captures, NeededOf(found, needs),
-                   [&](std::size_t position, RankId rank, RankTrace& trace) {
-                     if (WasInterrupted()) Fail(ErrorKind::kResource, "the statement was stopped");
-                     room.Take(found.ranks[position].input, trace);
-                     of_side[position] = std::make_unique<LoadedPart>(
-                         LoadedPart{.side = side,
-                                    .rank = rank,
-                                    .label = rank.IsNumber() ? "" : RankName(rank),
-                                    .trace = std::move(trace)});
-                   });
-    AddNotes(visited.notes, visited.partial);
-    for (auto& part : of_side) {
-      if (part) parts.push_back(std::move(part));
-    }
+    missing.push_back(found.ranks[position]);
+    parts.push_back(
+        std::make_unique<LoadedPart>(LoadedPart{.side = side,
+                                                .position = position,
+                                                .rank = rank,
+                                                .label = rank.IsNumber() ? "" : RankName(rank)}));
   }
-  // Only what was read as a whole counts as read.
-  std::ranges::move(parts, std::back_inserter(parts_));
-  std::ranges::stable_sort(parts_, {},
-                           [](const auto& part) { return std::pair(part->side, part->rank); });
-  loaded_ = needs;
-  loaded_ranks_ = std::move(ranks);
+  if (missing.empty()) return AddNotes(found.notes, found.partial);
+  found.ranks = std::move(missing);
+  std::vector<char> is_read(parts.size());
+  Room room(request.memory_bytes, parts_, found.ranks);
+  const VisitedRanks visited =
+      VisitRanks(found, request, needed, [&](std::size_t position, RankId, RankTrace& trace) {
+        if (WasInterrupted()) Fail(ErrorKind::kResource, "the statement was stopped");
+        room.Take(found.ranks[position].input, trace);
+        parts[position]->trace = std::move(trace);
+        is_read[position] = 1;
+      });
+  AddNotes(visited.notes, visited.partial);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (is_read[i] != 0) parts_.push_back(std::move(parts[i]));
+  }
+}
+
+void Job::ReadRank(std::optional<std::int64_t> rank) {
+  if (!loaded_ranks_ || (rank && loaded_ranks_->contains(*rank))) return;
+  NameRanks(rank ? Ranks({*rank}) : std::nullopt);
+  Load(Tables::kNone);
 }
 
 const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {
@@ -182,13 +184,18 @@ const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {
   if (!is_new) return pieces;
   if (!table.IsOfRank()) {
     static const RankTrace none;
-    pieces.push_back({nullptr, std::make_unique<TableRows>(table, none, table.make_of_job(*this))});
+    auto& rows = rows_of_job_[&table];
+    if (!rows) rows = std::make_unique<TableRows>(table, none, table.make_of_job(*this));
+    pieces.push_back({nullptr, rows.get()});
     return pieces;
   }
   for (const auto& part : parts_) {
-    pieces.push_back(
-        {part.get(), std::make_unique<TableRows>(table, part->trace,
-                                                 table.make ? table.make(part->trace) : nullptr)});
+    auto& rows = part->rows[&table];
+    if (!rows) {
+      rows = std::make_unique<TableRows>(table, part->trace,
+                                         table.make ? table.make(part->trace) : nullptr);
+    }
+    pieces.push_back({part.get(), rows.get()});
   }
   return pieces;
 }

@@ -13,25 +13,28 @@
 
 #include "mpa/base/rank.h"
 #include "mpa/model/rank_trace.h"
-#include "mpa/pipeline/find_ranks.h"
 #include "mpa/query/query.h"
 #include "table_rows.h"
 #include "tables.h"
 
 namespace mpa::query {
 
+/// The rows of tables that statements named.
+using NamedRows = std::map<const TableInfo*, std::unique_ptr<const TableRows>>;
+
 /// A rank that was read.
 struct LoadedPart {
-  std::size_t side = 0;
+  std::size_t side = 0, position = 0;  ///< among the ranks of the side
   RankId rank{};
   std::string label{};  ///< of a rank without a number
   RankTrace trace{};
+  NamedRows rows{};
 };
 
 /// The rows of a table that are of one rank.
 struct TablePiece {
   const LoadedPart* part = nullptr;  ///< null: of the whole job
-  std::unique_ptr<const TableRows> rows{};
+  const TableRows* rows = nullptr;
 };
 
 /// The captures that statements are about.
@@ -48,10 +51,13 @@ class Job {
   void NameRank(std::int64_t rank) {
     if (named_) named_->insert(rank);
   }
-  /// Reads what is missing of these tables, of the ranks that were named last.
+  /// Reads what is missing of these tables, of the ranks that were named, or all if none was.
   void Load(Tables needs);
+  /// A statement that runs gets to this rank, or to all.
+  void ReadRank(std::optional<std::int64_t> rank);
   const std::vector<std::unique_ptr<LoadedPart>>& Parts() const { return parts_; }
-  /// The rows of a table, by side and rank; what is computed is computed now.
+  /// The rows of a table, by side and rank; what is computed is computed now. They stay where they
+  /// are while a statement runs, the list does not.
   const std::vector<TablePiece>& PiecesOf(const TableInfo& table);
   /// How many rows it has, without computing any; of one that is computed a guess.
   std::size_t GuessRows(const TableInfo& table) const;
@@ -61,14 +67,14 @@ class Job {
   void AddNotes(const std::vector<std::string>& notes, bool partial);
 
  private:
-  bool IsRead(std::size_t side, RankId rank) const;
-  /// Of each side the ranks among `ranks` that are not read.
-  std::vector<FoundRanks> Unread(Tables needs, const Ranks& ranks) const;
+  void LoadSide(std::size_t side);
+  bool IsRead(std::size_t side, std::size_t position) const;
 
   std::vector<QuerySide> sides_;
   Tables loaded_{};
   Ranks named_{}, loaded_ranks_{std::in_place};
   std::vector<std::unique_ptr<LoadedPart>> parts_;
+  NamedRows rows_of_job_;
   std::map<const TableInfo*, std::vector<TablePiece>> pieces_;
   std::vector<std::string> notes_;
   bool partial_ = false;

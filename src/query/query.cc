@@ -223,7 +223,7 @@ QueryColumn ColumnOfAnswer(sqlite3_stmt* statement, int i) {
 void Complete(const Job& job, QueryAnswer& answer) {
   answer.notes = job.Notes();
   answer.partial = job.IsPartial();
-  answer.ranks = job.Parts().size();
+  for (const auto& part : job.Parts()) answer.ranks.insert(part->rank);
 }
 
 }  // namespace

@@ -299,7 +299,7 @@ class PageWriter {
     if (page_.facts.empty()) return;
     Add("<dl>\n");
     for (const PageFact& fact : page_.facts)
-      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
+      Add("<div><dt>{}</dt><dd>{}</dd></div>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
     Add("</dl>\n");
   }
 
@@ -352,7 +352,7 @@ class PageWriter {
     if (card.around) {
       Add("<details><summary>{}</summary><figure data-chart=\"{}\"><figcaption>{}</figcaption>"
           "</figure></details>\n",
-          EscapedHtml(Translated("Around the place")), data_.Add(*card.around),
+          EscapedHtml(Translated("Timeline around the longest")), data_.Add(*card.around),
           EscapedHtml(card.around->title));
     }
     for (const std::string& command : card.commands)

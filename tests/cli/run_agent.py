@@ -29,6 +29,7 @@ class Agent(OfJob):
         result = self.run_tool(*arguments, "--agent", env={"TMPDIR": str(temporary)})
         self.assertEqual(result.err, [])
         self.assertEqual(len(result.out.splitlines()), 1, result.out)
+        self.assertLessEqual(len(result.out.encode()), most)
         answer = json.loads(result.out)
         self.assertEqual([*answer], ["status", "code", "message", "suggestion", "log_path"])
         self.assertEqual((answer["code"], answer["log_path"]), (result.code, ""))
@@ -36,7 +37,6 @@ class Agent(OfJob):
         message = answer["message"]
         if answer["status"] != "error":
             self.assertLessEqual(self.MEMBERS, {*message})
-            self.assertLessEqual(len(json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()), most)
             self.assertEqual(message["complete"], answer["code"] != 5)
         return answer
 
@@ -90,7 +90,8 @@ class Agent(OfJob):
         self.assertEqual(message["rows"], {"SlowRank": 1, "SlowOpStats": 4, "LateRanks": 1})
         self.assertEqual(message["rows"], {name: len(self.rows(name)) for name in message["tables"]})
         self.assertIn("rank 5 holds up the others", message["answer"][0])
-        self.assertEqual(message["scope"], {"ranks": "0-7", "ranks_of_job": 8, "times": "ns since the Unix epoch"})
+        self.assertEqual({**message["scope"], "times": ""}, {"ranks": "0-7", "ranks_found": 8, "times": ""})
+        self.assertIn("Unix epoch", message["scope"]["times"])
 
     def test_files_that_were_written(self):
         message = self.of_job("slow_rank", "--export_type", "text,xlsx", "--max_chars", "9000", most=9000)["message"]
