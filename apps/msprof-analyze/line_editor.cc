@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -82,10 +83,12 @@ class LineEditor::Impl {
     el_set(editor_, EL_PROMPT, Prompt);
     el_set(editor_, EL_ADDFN, "complete", "completes a name", AtTab);
     el_set(editor_, EL_BIND, "^I", "complete", nullptr);
-    // Ctrl-C is a key while a line is edited.
+    // Ctrl-C and Ctrl-Z are keys while a line is edited.
     el_set(editor_, EL_ADDFN, "abandon", "abandons the statement", AtInterrupt);
-    el_set(editor_, EL_SETTY, "-d", "intr=", nullptr);
+    el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
     el_set(editor_, EL_BIND, "^C", "abandon", nullptr);
+    el_set(editor_, EL_ADDFN, "suspend", "suspends the program", AtSuspend);
+    el_set(editor_, EL_BIND, "^Z", "suspend", nullptr);
   }
   ~Impl() {
     if (history_ != nullptr) history_end(history_);
@@ -125,6 +128,11 @@ class LineEditor::Impl {
     Print("^C\n");
     (void)std::fflush(stdout);
     return CC_NEWLINE;
+  }
+
+  static unsigned char AtSuspend(EditLine*, int) {
+    (void)std::raise(SIGTSTP);
+    return CC_REFRESH;
   }
 
   static unsigned char AtTab(EditLine* editor, int) {
