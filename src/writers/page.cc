@@ -201,14 +201,16 @@ std::string ChartOf(const PageChart& chart) {
   text += ",\"series\":" + List(chart.series, SeriesOf);
   if (chart.kind == kDots) {
     text += fmt::format(
-        ",\"limits\":{},\"bands\":{},\"limit\":{},\"band\":{}",
+        ",\"limits\":{},\"limit\":{}",
         List(chart.limits, [](const auto& limit) { return limit ? Number(*limit) : "null"; }),
-        List(chart.bands,
-             [](const auto& band) {
-               return band ? fmt::format("[{},{}]", Number(band->first), Number(band->second))
-                           : "null";
-             }),
-        Word(chart.limit), Word(chart.band));
+        Word(chart.limit));
+  }
+  // Lines may have one for each place, as dots have for each label.
+  if (!chart.bands.empty()) {
+    const auto edges = [](const auto& band) {
+      return band ? fmt::format("[{},{}]", Number(band->first), Number(band->second)) : "null";
+    };
+    text += fmt::format(",\"bands\":{},\"band\":{}", List(chart.bands, edges), Word(chart.band));
   }
   if (chart.timeline) text += TimelineOf(*chart.timeline, chart.unit);
   return text + '}';

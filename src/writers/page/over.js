@@ -30,15 +30,21 @@ const pageOverCharts = (function () {
     drawKey(figure, chart.series.map((series, i) => ({ name: series.name, colour: tint(series, series.line ? areas.length + lines.indexOf(series) : i) })));
   }
 
-  // Values over a place, each series a line with a gap where there is none. Few values are dots, too.
+  // Values over a place, each series a line with a gap where there is none, with a band behind them. Few values are dots, too.
   function drawLines(figure, chart) {
     const height = 260, at = chart.at, few = at.length <= 150;
     const [svg, width] = canvas(figure, height + 38, chart.title);
-    const [least, most] = d3.extent(flat(chart.series.map((series) => series.values)));
-    const y = d3.scaleLinear().domain([least > 0 && least < most / 2 ? 0 : least, most === least ? most + 1 : most]).range([height, 20]).nice();
+    const bands = chart.bands || [];
+    const [least, most] = d3.extent(flat(chart.series.map((series) => series.values).concat(bands)));
+    const around = most === least ? Math.abs(most) / 20 : 0;
+    const y = d3.scaleLinear().domain([least > 0 && least < most / 2 ? 0 : least - around, most === 0 && least === 0 ? 1 : most + around]).range([height, 20]).nice();
     const left = leftOfY(y), x = d3.scaleLinear().domain(d3.extent(at)).range([left, width - 12]);
     axisY(svg, y, left, chart.unit);
     axisX(svg, x, height, chart.unit_x);
+    if (bands.length) {
+      svg.append("path").attr("class", "band").attr("d", d3.area().curve(d3.curveStep).defined((band) => band).x((_, i) => x(at[i])).y0((band) => y(band[0])).y1((band) => y(band[1]))(bands))
+        .append("title").text(chart.band);
+    }
     chart.series.forEach((series, s) => {
       const { values } = series;
       svg.append("path").attr("class", "line").attr("d", d3.line().defined((value) => value != null).x((_, i) => x(at[i])).y((value) => y(value))(values))
@@ -48,7 +54,7 @@ const pageOverCharts = (function () {
         .attr("cx", (i) => x(at[i])).attr("cy", (i) => y(values[i])).append("title").text((i) => `${series.name}: ${amount(values[i], chart.unit)}, ${amount(at[i], chart.unit_x)}`);
     });
     drawMarks(svg, chart.marks, x, width, height);
-    keyOfSeries(figure, chart);
+    keyOfSeries(figure, chart, bands.length ? [{ name: chart.band, colour: "var(--band)" }] : []);
   }
 
   // Both axes are logarithmic: roofs are straight lines with a corner.
