@@ -174,6 +174,8 @@ std::string ChartOf(const PageChart& chart) {
                                  Word(chart.title), Word(chart.unit));
   if (!chart.label.empty()) text += ",\"label\":" + Quoted(chart.label);
   if (chart.own_scale) text += ",\"own_scale\":true";
+  if (chart.kind == PageChart::Kind::kHeat && !chart.unit_of_places.empty())
+    text += ",\"across\":" + Quoted(chart.unit_of_places);
   using enum PageChart::Kind;
   if (chart.kind == kAreas || chart.kind == kLines || chart.kind == kHistogram) {
     text += fmt::format(",\"at\":{},\"unit_x\":{},\"marks\":{}", Numbers(chart.at),
