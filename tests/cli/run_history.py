@@ -19,6 +19,7 @@ from contextlib import closing
 
 from cli import main
 from gate_runs import GateRuns
+from page_charts import charts_in
 
 
 class HistoryRuns(GateRuns):
@@ -255,7 +256,37 @@ class Trends(HistoryRuns):
         self.assertTrue(metrics.endswith("# EOF\n"))
         page = (self.out / "history.html").read_text(encoding="utf-8")
         self.assertIn("step_time of each run, and the band of its noise", page)
-        self.assertIn('"kind":"lines"', page)
+        charts = charts_in(self.out / "history.html")
+        self.assertEqual([chart["kind"] for chart in charts], ["lines"] * 2)
+        self.assertIn('<p class="answer">step_time: step change at run 31', page)
+        for chart in charts:
+            self.assertEqual([(mark["at"], mark["label"][:8]) for mark in chart["marks"]], [(31, "run 31: ")])
+            levels = [statistics.median(side) / 1e6 for side in (self.runs(1, 0.05, 30)[:30], self.runs(1, 0.05, 30)[30:])]
+            for run, (low, high) in enumerate(chart["bands"]):
+                self.assertAlmostEqual((low + high) / 2, levels[run >= 30], places=5)
+                self.assertLess(low, high)
+
+    def test_what_failed_stands_out_and_what_changed_comes_first(self):
+        self.write_history(self.runs(3), ("step_time", "computing", "free"))
+        with closing(sqlite3.connect(self.db)) as database:
+            database.execute("UPDATE run SET exit_code = 1 WHERE id IN (7, 9)")
+            database.execute("UPDATE run_metric SET median = median * 1.05 WHERE metric = 'free' AND run > 30")
+            database.commit()
+        result = self.show("--export_type", "html")
+        self.assertTrue(result.out.startswith("step_time: no step change in 60 runs; "), result.out)
+        charts = charts_in(self.out / "history.html")
+        self.assertEqual([chart["title"].split()[0] for chart in charts], ["step_time", "free", "computing"])
+        failed = [run for run, value in zip(charts[0]["at"], charts[0]["series"][1]["values"], strict=True) if value is not None]
+        self.assertEqual((charts[0]["series"][1]["name"], failed), ("failed its gate", [7, 9]))
+
+    def test_few_runs_say_nothing_of_steps(self):
+        self.write_history([100_000_000] * 3)
+        out = " ".join(self.show("--export_type", "html").out.split())
+        self.assertTrue(out.startswith("step_time: 100.0 ms in run 3, median since run 1 100.0 ms; 3 of 8 runs that a step change takes"), out)
+        self.assertNotIn("no step change", out)
+        self.write_history([100_000_000])
+        self.show("--export_type", "html")
+        self.assertEqual(charts_in(self.out / "history.html"), [])
 
     def test_only_the_newest_runs_are_looked_at(self):
         self.write_history(self.runs(1, 0.05, 30))
