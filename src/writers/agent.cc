@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "mpa/base/error.h"
 #include "mpa/base/utf8.h"
 #include "sheet_values.h"
 
@@ -111,6 +112,12 @@ Json WithoutRows(const AgentAnswer& answer, const Measure& measure) {
   return message;
 }
 
+// With an exit code that is no answer nothing could be used.
+std::string_view StatusOf(int exit_code) {
+  if (exit_code == 0) return "success";
+  return exit_code == ExitCode(ErrorKind::kInput) ? "error" : "warning";
+}
+
 Json Envelope(std::string_view status, int exit_code, Json message, std::string suggestion) {
   return {{"status", std::string(status)},
           {"code", exit_code},
@@ -196,8 +203,8 @@ std::string FormatAgent(const AgentAnswer& answer, int exit_code, std::size_t mo
   for (const Measure& measure : kMeasures) {
     constexpr std::size_t kSooner = 5;  // texts are cut before the command that goes on is dropped
     const std::size_t room = measure.bytes == kAny ? kAny : kSooner * measure.bytes;
-    object = Envelope(exit_code == 0 ? "success" : "warning", exit_code,
-                      WithoutRows(answer, measure), CommandIn(answer.next, room));
+    object = Envelope(StatusOf(exit_code), exit_code, WithoutRows(answer, measure),
+                      CommandIn(answer.next, room));
     used = object.dump().size();
     if (used <= limit) break;
   }

@@ -16,8 +16,8 @@ import subprocess
 import sys
 import time
 
-from captures import build_job
 from cli import DOCS, TIMEOUT_SECONDS, Cli, main
+from captures import build_job
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {}}
