@@ -215,8 +215,8 @@ std::string LevelText(const Trend& trend) {
   const std::string median = AmountText(trend.quantity, level.median);
   const std::int64_t run = trend.runs.back()->id, since = trend.runs[level.begin]->id;
   if (!CanHaveStep(trend)) {
-    return Say("{}: {} in run {}, median since run {} {}; {} of {} runs that a step change takes",
-               trend.name, newest, run, since, median, trend.values.size(), 2 * kLeastRunsOfLevel);
+    return Say("{}: {} in run {}, median {}; {} of the {} runs that tell a step change", trend.name,
+               newest, run, median, trend.values.size(), 2 * kLeastRunsOfLevel);
   }
   const std::string noise = level.median > 0
                                 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(level.noise) /

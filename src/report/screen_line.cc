@@ -193,8 +193,14 @@ std::string TakeSentence(std::size_t at, std::vector<std::string>& lines) {
     sentence += fmt::format("{}{}", at_blank ? " " : "", next);
   }
   // "the largest of 3 ranks:", and what it is below.
-  if (sentence.ends_with(':') && end < lines.size() && lines[end].starts_with("  "))
-    sentence += fmt::format(" {}", Trim(lines[end++]));
+  const bool goes_on = sentence.ends_with(':') || sentence.ends_with(',');
+  if (goes_on && end < lines.size() && lines[end].starts_with("  ")) {
+    const std::string_view next = Trim(lines[end]);
+    if (next.find("  ") == std::string_view::npos) {
+      sentence += fmt::format(" {}", next);
+      ++end;
+    }
+  }
   const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(at);
   lines.erase(begin, lines.begin() + static_cast<std::ptrdiff_t>(end));
   return sentence;

@@ -282,7 +282,7 @@ class Trends(HistoryRuns):
     def test_few_runs_say_nothing_of_steps(self):
         self.write_history([100_000_000] * 3)
         out = " ".join(self.show("--export_type", "html").out.split())
-        self.assertTrue(out.startswith("step_time: 100.0 ms in run 3, median since run 1 100.0 ms; 3 of 8 runs that a step change takes"), out)
+        self.assertTrue(out.startswith("step_time: 100.0 ms in run 3, median 100.0 ms; 3 of the 8 runs that tell a step change"), out)
         self.assertNotIn("no step change", out)
         self.write_history([100_000_000])
         self.show("--export_type", "html")
