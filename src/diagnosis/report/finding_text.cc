@@ -203,7 +203,9 @@ std::string SeverityText(const Diagnosis& diagnosis, const Finding& finding) {
 std::string FactText(const Finding& finding, const Metric& metric) {
   if (finding.evidence.empty()) return MetricText(metric);
   const Evidence& place = finding.evidence.front();
-  if (metric.info == &kTimePerStep && place.of_all > 0) {
+  // What is exposed is known of communication as a whole, not of its places.
+  const bool is_measured = finding.type->area == Area::kCommunication && metric.value > 0;
+  if (metric.info == &kTimePerStep && place.of_all > 0 && !is_measured) {
     const Metric of_rank{metric.info, static_cast<double>(place.of_all)};
     return MetricText(of_rank) + RankOfPlace(finding);
   }
