@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/error.h"
 #include "mpa/capture/survey.h"
 #include "mpa/change/step_account.h"
 #include "mpa/collectives/arrivals.h"
@@ -18,6 +19,7 @@
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/pipeline/cluster.h"
+#include "sheet_rows.h"
 
 namespace mpa::query {
 namespace {
@@ -57,13 +59,17 @@ void AddArrivals(const Job& job, std::size_t side, ArrivalTable& table) {
   }
 }
 
-nlohmann::json DiagnosisOf(Job& job, const QuerySide& side) {
-  const Recipe recipe = DiagnosisRecipe();
-  const ClusterOutcome outcome =
-      ReduceRanks(recipe, {}, {.sheets = false, .documents = true, .screen = Detail::kNone},
-                  MapRanks(recipe, side.captures));
+// What a recipe answers of all captures of a side.
+Report ReportOf(Job& job, const QuerySide& side, const Recipe& recipe, OutputSelection wanted) {
+  ClusterOutcome outcome = ReduceRanks(recipe, {}, wanted, MapRanks(recipe, side.captures));
   job.AddNotes(outcome.report.notes, outcome.partial);
-  for (const TextDocument& document : outcome.report.documents) {
+  return std::move(outcome.report);
+}
+
+nlohmann::json DiagnosisOf(Job& job, const QuerySide& side) {
+  const Report report = ReportOf(job, side, DiagnosisRecipe(),
+                                 {.sheets = false, .documents = true, .screen = Detail::kNone});
+  for (const TextDocument& document : report.documents) {
     if (document.file_name == kWholeDiagnosis) return nlohmann::json::parse(document.text);
   }
   return {{"findings", nlohmann::json::array()}};
@@ -147,6 +153,21 @@ ChangeTable ChangesOf(Job& job) {
     if (other == job.Parts().end()) continue;
     AddChange(AccountChange("step", MedianStep(base->trace), MedianStep((*other)->trace)), -1,
               base->rank, table);
+  }
+  return table;
+}
+
+RlRoleTable RlRolesOf(Job& job) {
+  RlRoleTable table;
+  for (const QuerySide& side : job.Sides()) {
+    try {
+      const Report report = ReportOf(job, side, RecipeNamed("rl_roles"),
+                                     {.documents = false, .screen = Detail::kNone});
+      AppendRows(SheetNamed(report, "RlRoles"), side.name, table);
+    } catch (const Error& error) {
+      if (!IsBadInput(error)) throw;
+      job.AddNotes({error.what()}, false);  // there are none
+    }
   }
   return table;
 }
