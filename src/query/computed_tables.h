@@ -177,13 +177,15 @@ struct RlRoleFields {
 };
 struct RlRoleTable : Table<RlRoleFields> {};
 
-/// What captures hold, and why they lack the rest.
+/// What captures hold, why they lack the rest, and what check warns of, without reading events.
 template <template <typename> class Of>
 struct CapturedFields {
   Of<std::string> side{};
   Of<RankId> rank{};
-  Of<std::string> what{};   ///< "kernels", "counters", "stacks"
-  Of<std::string> state{};  ///< yes, no; NULL: not known without reading all of it
+  Of<std::string> what{};     ///< "kernels", "counters", a table of the database, a warning's name
+  Of<std::string> state{};    ///< yes, no, unread, warning; NULL: only the events tell
+  Of<std::string> why{};      ///< why it is not there, or what is wrong
+  Of<std::string> setting{};  ///< of the profiler that records it, or what to do
 };
 struct CapturedTable : Table<CapturedFields> {};
 

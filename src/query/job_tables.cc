@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
+#include "mpa/capture/ability.h"
 #include "mpa/capture/survey.h"
 #include "mpa/change/step_account.h"
 #include "mpa/collectives/arrivals.h"
@@ -18,6 +20,7 @@
 #include "mpa/collectives/rank_clocks.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/pipeline/analyzer_checks.h"
 #include "mpa/pipeline/cluster.h"
 #include "sheet_rows.h"
 
@@ -175,17 +178,30 @@ RlRoleTable RlRolesOf(Job& job) {
 CapturedTable CapturedOf(Job& job) {
   CapturedTable table;
   for (const QuerySide& side : job.Sides()) {
-    const Survey survey = SurveyCaptures(side.captures.directory, side.captures.open);
+    Survey survey = SurveyCaptures(side.captures.directory, side.captures.open);
+    TellRawDamage(false, survey.ranks);
     for (const RankFacts& rank : survey.ranks) {
-      for (const RecordedContent& content : kRecordedContents) {
-        const Recorded state = rank.recorded.*content.state;
+      const auto add = [&](std::string what, std::string state, const Lack& lack) {
         table.Append({.side = side.name,
                       .rank = rank.id,
-                      .what = content.key,
-                      .state = state == Recorded::kUnknown ? ""
-                               : state == Recorded::kYes   ? "yes"
-                                                           : "no"});
+                      .what = std::move(what),
+                      .state = std::move(state),
+                      .why = std::string(Translated(lack.reason)),
+                      .setting = std::string(Translated(lack.setting))});
+      };
+      const std::vector<Lack> reasons = WhyMissing(rank);
+      for (std::size_t i = 0; i < reasons.size(); ++i) {
+        const Recorded state = rank.recorded.*kRecordedContents[i].state;
+        add(kRecordedContents[i].key,
+            state == Recorded::kYes  ? "yes"
+            : state == Recorded::kNo ? "no"
+                                     : "",
+            state == Recorded::kNo || !rank.problem.empty() ? reasons[i] : Lack());
       }
+      for (const std::string& name : rank.unread_tables)
+        add(name, "unread", {"no analysis reads this table", ""});
+      for (const Warning& warning : rank.warnings)
+        add(warning.id, "warning", {warning.text, warning.advice});
     }
   }
   return table;
