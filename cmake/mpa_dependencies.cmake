@@ -29,7 +29,7 @@ if(MPA_STATIC_ROOT)
   return()
 endif()
 find_package(fmt REQUIRED)
-find_package(SQLite3 REQUIRED)
+find_package(SQLite3 3.38 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(simdjson REQUIRED)
 

@@ -1,14 +1,13 @@
 # Texts that are part of the program.
 
-# mpa_embed(<room> <name>=<file>...): the room gets `constexpr std::string_view <name>` of each file, in embedded/<room>.h
-# of the build folder. The files are read when the program is built.
+# mpa_embed(<room> <name>=<file>... [PACKED <name>=<file>...]): the room gets `constexpr std::string_view <name>` of each
+# file, and `constexpr Packed <name>` of large ones, in embedded/<room>.h of the build folder. The files are read when the
+# program is built.
 function(mpa_embed room)
   set(header ${CMAKE_BINARY_DIR}/embedded/${room}.h)
-  set(files)
-  foreach(entry ${ARGN})
-    string(REGEX REPLACE "^[^=]*=" "" file ${entry})
-    list(APPEND files ${file})
-  endforeach()
+  set(files ${ARGN})
+  list(REMOVE_ITEM files PACKED)
+  list(TRANSFORM files REPLACE "^[^=]*=" "")
   add_custom_command(OUTPUT ${header}
     COMMAND ${CMAKE_COMMAND} -DHEADER=${header} "-DENTRIES=${ARGN}" -P ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake

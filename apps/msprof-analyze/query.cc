@@ -97,9 +97,9 @@ void PrintAnswer(const QueryOptions& options, const QueryAnswer& answer, Agent& 
   Print(text);
 }
 
-int Finish(const QueryAnswer& answer) {
+int Finish(const QueryAnswer& answer, const Agent& agent) {
   ClearProgressLine();
-  LogNotes(answer.notes);
+  if (!agent.IsWanted()) LogNotes(answer.notes);  // which are in the object
   FinishStdout();
   return answer.partial ? kExitPartial : 0;
 }
@@ -107,6 +107,8 @@ int Finish(const QueryAnswer& answer) {
 int ListTables(const QueryOptions& options, QueryJob& job, Agent& agent) {
   const QueryAnswer tables = job.Tables();
   ClearProgressLine();
+  agent.Answer().question = "which tables have rows, and how many";
+  agent.Answer().next = "msprof-analyze schema";
   PrintAnswer(options, tables, agent);
   if (!options.json && !options.csv && !agent.IsWanted()) {
     Print("\n" + Say("for example:") + "\n");
@@ -118,7 +120,7 @@ int ListTables(const QueryOptions& options, QueryJob& job, Agent& agent) {
       Print(std::string("  ") + example + "\n");
     Print(Say("'msprof-analyze schema' lists the columns") + "\n");
   }
-  return Finish(tables);
+  return Finish(tables, agent);
 }
 
 int RunQuery(QueryOptions options, Agent& agent) {
@@ -144,7 +146,7 @@ int RunQuery(QueryOptions options, Agent& agent) {
   ClearProgressLine();
   agent.Answer().question = sql;
   PrintAnswer(options, answer, agent);
-  return Finish(answer);
+  return Finish(answer, agent);
 }
 
 HelpPage QueryPage() {
@@ -158,7 +160,8 @@ HelpPage QueryPage() {
   page.examples = {
       "query ./result \"SELECT name, count(*), sum(dur)/1e6 ms FROM kernel GROUP BY 1 ORDER BY 3"
       " DESC LIMIT 5\"",
-      "query ./new_ascend_pt -bp ./old_ascend_pt \"SELECT side, median(finish - start) FROM step GROUP BY 1\"",
+      "query ./new_ascend_pt -bp ./old_ascend_pt \"SELECT side, median(finish - start) FROM step"
+      " GROUP BY 1\"",
       "query ./result --export all.db"};
   page.documents = {"query.md", "schema.md"};
   return page;

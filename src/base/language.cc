@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "embedded/base.h"
+#include "mpa/base/packed.h"
 
 namespace mpa {
 namespace {
@@ -70,7 +71,8 @@ EnvironmentLanguage LanguageOfEnvironment() {
 std::vector<std::pair<std::string, std::string>> TextTable() {
   std::vector<std::pair<std::string, std::string>> table;
   std::string english;
-  for (std::string_view rest = embedded::kChineseTexts; !rest.empty();) {
+  const std::string texts = Unpacked(embedded::kChineseTexts).value();
+  for (std::string_view rest = texts; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (line.starts_with("msgid ")) english = Unquoted(line);

@@ -90,6 +90,18 @@ bool HasDifferences(const Sheet& sheet) {
       sheet.columns, [](const Column& column) { return column.change != ChangeRole::kNone; });
 }
 
+// The column of the first difference that the row has; of totals without one the first of them.
+std::size_t DifferenceIn(const Sheet& sheet, const Row& row) {
+  std::size_t first = sheet.columns.size();
+  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    const ChangeRole change = sheet.columns[i].change;
+    if (change == ChangeRole::kDifference && i < row.cells.size() && NumberOf(row.cells[i]))
+      return i;
+    if (change != ChangeRole::kNone) first = std::min(first, i);
+  }
+  return first;
+}
+
 // Where nothing was said of the step: the rows of the first sheet that differ most, in its unit.
 std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
   const auto sheet = std::ranges::find_if(sheets, HasDifferences);
@@ -120,7 +132,7 @@ std::optional<SummaryTable> LargestRows(const std::vector<Sheet>& sheets) {
     }
     name.erase(0, name.find_first_not_of('\t'));
     largest.table.rows.push_back({{std::move(name), change}});
-    largest.links.push_back(RowPlace{sheet->name, place});
+    largest.links.push_back(RowPlace{sheet->name, place, DifferenceIn(*sheet, row)});
   }
   if (changes.empty()) return std::nullopt;
   largest.chart = largest.table.name;

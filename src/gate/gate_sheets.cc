@@ -85,6 +85,13 @@ SheetColumns<GateMismatch> MismatchColumns() {
       CountColumn<&Item::allowed>("allowed", 10, "1 if --allow_mismatch names the setting.")};
 }
 
+template <typename Item>
+std::size_t PlaceOf(std::string_view name, const SheetColumns<Item>& columns) {
+  const auto found =
+      std::ranges::find(columns, name, [](const auto& one) { return one.column.name; });
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
 SummaryTable MetricsTable(const GateReport& gate) {
   SummaryTable metrics;
   Sheet& table = metrics.table;
@@ -98,6 +105,7 @@ SummaryTable MetricsTable(const GateReport& gate) {
     table.columns.push_back(
         {.name = std::string(Translated(name)), .format = Format::kText, .width = width});
   }
+  const std::size_t comparison = PlaceOf("comparison", MetricColumns());
   for (std::size_t i = 0; i < gate.metrics.size(); ++i) {
     const GateMetric& metric = gate.metrics[i];
     Row row{{metric.name, std::string(Translated(VerdictName(metric.verdict)))}};
@@ -110,7 +118,7 @@ SummaryTable MetricsTable(const GateReport& gate) {
     }
     row.cells.emplace_back(metric.limit);
     table.rows.push_back(std::move(row));
-    metrics.links.push_back(RowPlace{std::string(kMetricsSheet), i});
+    metrics.links.push_back(RowPlace{std::string(kMetricsSheet), i, comparison});
   }
   return metrics;
 }
@@ -131,6 +139,7 @@ WorkbookSummary SummariseGate(const GateReport& gate) {
   if (gate.change.children.empty()) return summary;
   // The first rows of the explanation.
   const std::vector<ChangeNode> categories = CategoriesOf(gate.change);
+  const std::size_t change_column = PlaceOf("change_ns", PartColumns());
   SummaryTable largest = LargestChangesTable(
       gate.change, "Of the whole", [&](const ChangeNode& change) -> std::optional<RowPlace> {
         const auto found = std::ranges::find_if(categories, [&](const ChangeNode& category) {
@@ -138,7 +147,7 @@ WorkbookSummary SummariseGate(const GateReport& gate) {
         });
         if (found == categories.end()) return std::nullopt;
         return RowPlace{std::string(kExplanationSheet),
-                        static_cast<std::size_t>(found - categories.begin())};
+                        static_cast<std::size_t>(found - categories.begin()), change_column};
       });
   if (!largest.table.rows.empty()) summary.tables.push_back(std::move(largest));
   return summary;

@@ -71,6 +71,7 @@ void QueryJob::Export(const std::filesystem::path& file) {
     needs = needs | table.needs;
     for (const query::TableColumn& column : table.columns) needs = needs | column.needs;
   }
+  job_->NameRanks(std::nullopt);
   job_->Load(needs);
   io::OutputFile output(file);
   {

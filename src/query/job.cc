@@ -46,31 +46,75 @@ void Job::AddNotes(const std::vector<std::string>& notes, bool partial) {
   partial_ = partial_ || partial;
 }
 
+bool Job::IsRead(std::size_t side, std::size_t position) const {
+  return std::ranges::any_of(
+      parts_, [&](const auto& part) { return part->side == side && part->position == position; });
+}
+
 void Job::Load(Tables needs) {
-  if (!parts_.empty() && (needs & loaded_) == needs) return;
+  if (named_ && named_->empty()) named_.reset();
+  const bool has_tables = (needs & loaded_) == needs;
+  const bool has_ranks =
+      !loaded_ranks_ || (named_ && std::ranges::includes(*loaded_ranks_, *named_));
+  if (!parts_.empty() && has_tables && has_ranks) return;
   loaded_ = loaded_ | needs;
-  parts_.clear();
+  if (loaded_ranks_ && named_)
+    loaded_ranks_->insert(named_->begin(), named_->end());
+  else
+    loaded_ranks_.reset();
   pieces_.clear();
-  notes_.clear();
-  partial_ = false;
-  for (std::size_t side = 0; side < sides_.size(); ++side) {
-    const ClusterRequest& request = sides_[side].captures;
-    const FoundRanks found = Find(request, loaded_);
-    std::vector<std::unique_ptr<LoadedPart>> of_side(found.ranks.size());
-    const VisitedRanks visited =
-        VisitRanks(found, request, NeededOf(found, loaded_),
-                   [&](std::size_t position, RankId rank, RankTrace& trace) {
-                     of_side[position] = std::make_unique<LoadedPart>(
-                         LoadedPart{.side = side,
-                                    .rank = rank,
-                                    .label = rank.IsNumber() ? "" : RankName(rank),
-                                    .trace = std::move(trace)});
-                   });
-    AddNotes(visited.notes, visited.partial);
-    for (auto& part : of_side) {
-      if (part) parts_.push_back(std::move(part));
-    }
+  if (!has_tables) {
+    parts_.clear();
+    rows_of_job_.clear();
+    notes_.clear();
+    partial_ = false;
   }
+  try {
+    for (std::size_t side = 0; side < sides_.size(); ++side) LoadSide(side);
+  } catch (...) {
+    parts_.clear();  // so that the next statement reads what this one did not get
+    loaded_ranks_.emplace();
+    throw;
+  }
+  std::ranges::sort(parts_, {},
+                    [](const auto& part) { return std::pair(part->side, part->position); });
+}
+
+void Job::LoadSide(std::size_t side) {
+  const ClusterRequest& request = sides_[side].captures;
+  FoundRanks found = Find(request, loaded_);
+  const Tables needed = NeededOf(found, loaded_);
+  std::vector<FoundRank> missing;
+  std::vector<std::unique_ptr<LoadedPart>> parts;
+  for (std::size_t position = 0; position < found.ranks.size(); ++position) {
+    const RankId rank = found.ranks[position].rank;
+    if ((loaded_ranks_ && !loaded_ranks_->contains(rank.Number())) || IsRead(side, position))
+      continue;
+    missing.push_back(found.ranks[position]);
+    parts.push_back(
+        std::make_unique<LoadedPart>(LoadedPart{.side = side,
+                                                .position = position,
+                                                .rank = rank,
+                                                .label = rank.IsNumber() ? "" : RankName(rank)}));
+  }
+  if (missing.empty()) return AddNotes(found.notes, found.partial);
+  found.ranks = std::move(missing);
+  std::vector<char> is_read(parts.size());
+  const VisitedRanks visited =
+      VisitRanks(found, request, needed, [&](std::size_t position, RankId, RankTrace& trace) {
+        parts[position]->trace = std::move(trace);
+        is_read[position] = 1;
+      });
+  AddNotes(visited.notes, visited.partial);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (is_read[i] != 0) parts_.push_back(std::move(parts[i]));
+  }
+}
+
+void Job::ReadRank(std::optional<std::int64_t> rank) {
+  if (!loaded_ranks_ || (rank && loaded_ranks_->contains(*rank))) return;
+  NameRanks(rank ? Ranks({*rank}) : std::nullopt);
+  Load(Tables::kNone);
 }
 
 const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {
@@ -79,13 +123,18 @@ const std::vector<TablePiece>& Job::PiecesOf(const TableInfo& table) {
   if (!is_new) return pieces;
   if (!table.IsOfRank()) {
     static const RankTrace none;
-    pieces.push_back({nullptr, std::make_unique<TableRows>(table, none, table.make_of_job(*this))});
+    auto& rows = rows_of_job_[&table];
+    if (!rows) rows = std::make_unique<TableRows>(table, none, table.make_of_job(*this));
+    pieces.push_back({nullptr, rows.get()});
     return pieces;
   }
   for (const auto& part : parts_) {
-    pieces.push_back(
-        {part.get(), std::make_unique<TableRows>(table, part->trace,
-                                                 table.make ? table.make(part->trace) : nullptr)});
+    auto& rows = part->rows[&table];
+    if (!rows) {
+      rows = std::make_unique<TableRows>(table, part->trace,
+                                         table.make ? table.make(part->trace) : nullptr);
+    }
+    pieces.push_back({part.get(), rows.get()});
   }
   return pieces;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "embedded/query.h"
+#include "mpa/base/packed.h"
 #include "mpa/base/text.h"
 #include "reflection.h"
 
@@ -110,7 +111,7 @@ void ReadHeader(std::string_view header, ByDeclaration& all) {
 const ByDeclaration& AllMeanings() {
   static const ByDeclaration all = [] {
     ByDeclaration read;
-    ReadHeader(embedded::kModelHeaders, read);
+    ReadHeader(Unpacked(embedded::kModelHeaders).value(), read);
     ReadHeader(embedded::kComputedTables, read);
     return read;
   }();

@@ -49,7 +49,7 @@ class HeapLimit {
 // A connection that knows the tables of a job, and nothing else.
 class Connection {
  public:
-  explicit Connection(Job& job) {
+  explicit Connection(Job& job) : job_(job) {
     sqlite3* opened = nullptr;
     const int code =
         sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
@@ -140,7 +140,9 @@ class Connection {
         return SQLITE_OK;
       case SQLITE_FUNCTION:
         for (const FunctionInfo& function : AllFunctions()) {
-          if (detail == function.name) connection.needs_ = connection.needs_ | function.needs;
+          if (detail != function.name || function.needs == Tables::kNone) continue;
+          connection.needs_ = connection.needs_ | function.needs;
+          connection.job_.NameRanks(std::nullopt);
         }
         return IsOneOf(detail, {"load_extension", "fts3_tokenizer"}) ? deny(detail) : SQLITE_OK;
       case SQLITE_PRAGMA:
@@ -161,6 +163,7 @@ class Connection {
     }
   }
 
+  Job& job_;
   std::unique_ptr<sqlite3, CloseDatabase> database_;
   Tables needs_{};
   std::string denied_;
@@ -205,7 +208,7 @@ QueryColumn ColumnOfAnswer(sqlite3_stmt* statement, int i) {
 void Complete(const Job& job, QueryAnswer& answer) {
   answer.notes = job.Notes();
   answer.partial = job.IsPartial();
-  answer.ranks = job.Parts().size();
+  for (const auto& part : job.Parts()) answer.ranks.insert(part->rank);
 }
 
 }  // namespace
@@ -220,6 +223,7 @@ QueryJob::~QueryJob() = default;
 
 QueryAnswer QueryJob::Run(const std::string& sql, const QueryLimits& limits) {
   query::Connection connection(*job_);
+  job_->NameRanks(query::Job::Ranks(std::in_place));
   query::StatementPointer statement = connection.Prepare(sql);
   job_->Load(connection.Needs());
   const query::HeapLimit heap;
@@ -243,6 +247,7 @@ QueryAnswer QueryJob::Run(const std::string& sql, const QueryLimits& limits) {
 }
 
 QueryAnswer QueryJob::Tables() {
+  job_->NameRanks(std::nullopt);
   mpa::Tables needs{};
   for (const TableInfo& table : AllTables()) {
     if (table.stored != nullptr) needs = needs | table.needs;

@@ -59,7 +59,7 @@ enum Sought : char {
 };
 
 struct Cursor : sqlite3_vtab_cursor {
-  std::vector<const TablePiece*> pieces{};
+  std::vector<TablePiece> pieces{};
   std::size_t piece = 0, position = 0;
   TableRows::Selection some{};
   // What to look for in each piece.
@@ -71,7 +71,7 @@ struct Cursor : sqlite3_vtab_cursor {
   Value value{};
   std::string text{};  // of the value
 
-  const TableRows& Rows() const { return *pieces[piece]->rows; }
+  const TableRows& Rows() const { return *pieces[piece].rows; }
   std::size_t Row() const { return some.Row(position); }
   bool AtEnd() const { return piece >= pieces.size(); }
 
@@ -163,12 +163,29 @@ char SoughtBy(const VirtualTable& table, int place, unsigned char op) {
   return op == SQLITE_INDEX_CONSTRAINT_LT ? static_cast<char>(kBefore) : char{};
 }
 
+// Says which ranks the scan needs. A rank that other tables give shows when the statement runs.
+void NameRanks(const VirtualTable& table, sqlite3_index_info* info) {
+  for (int i = 0; i < info->nConstraint; ++i) {
+    const auto& constraint = info->aConstraint[i];
+    if (constraint.iColumn < 0 || table.Place(constraint.iColumn) != kRank ||
+        constraint.op != SQLITE_INDEX_CONSTRAINT_EQ)
+      continue;
+    sqlite3_value* given = nullptr;
+    if (sqlite3_vtab_rhs_value(info, i, &given) == SQLITE_OK &&
+        sqlite3_value_type(given) == SQLITE_INTEGER)
+      table.job->NameRank(sqlite3_value_int64(given));
+    return;
+  }
+  table.job->NameRanks(std::nullopt);
+}
+
 bool IsBinary(sqlite3_index_info* info, int constraint) {
   return std::string_view(sqlite3_vtab_collation(info, constraint)) == "BINARY";
 }
 
 int BestIndex(sqlite3_vtab* base, sqlite3_index_info* info) {
   const VirtualTable& table = Of(base);
+  NameRanks(table, info);
   const auto rows =
       static_cast<double>(std::max<std::size_t>(1, table.job->GuessRows(*table.table)));
   double found = rows;
@@ -273,13 +290,22 @@ void Seek(const VirtualTable& table, Cursor& cursor, char sought, int column,
     }
     cursor.column = column;
   }
-  std::erase_if(cursor.pieces, [&](const TablePiece* piece) {
-    if (piece->part == nullptr) return false;
+  std::erase_if(cursor.pieces, [&](const TablePiece& piece) {
+    if (piece.part == nullptr) return false;
     if (sought == kOfRank)
-      return type == SQLITE_INTEGER && piece->part->rank.Number() != sqlite3_value_int64(value);
+      return type == SQLITE_INTEGER && piece.part->rank.Number() != sqlite3_value_int64(value);
     return sought == kOfSide && type == SQLITE_TEXT &&
-           table.job->Sides()[piece->part->side].name != TextOfValue(value);
+           table.job->Sides()[piece.part->side].name != TextOfValue(value);
   });
+}
+
+void ReadRanks(const VirtualTable& table, std::string_view sought, sqlite3_value** values) {
+  if (!table.table->IsOfRank()) return;
+  std::optional<std::int64_t> rank;
+  const std::size_t found = sought.find(kOfRank);
+  if (found != std::string_view::npos && sqlite3_value_type(values[found]) == SQLITE_INTEGER)
+    rank = sqlite3_value_int64(values[found]);
+  table.job->ReadRank(rank);
 }
 
 int Filter(sqlite3_vtab_cursor* base, int column, const char* sought, int count,
@@ -289,8 +315,8 @@ int Filter(sqlite3_vtab_cursor* base, int column, const char* sought, int count,
   return Guarded(cursor.pVtab, [&] {
     Cursor fresh;
     fresh.pVtab = cursor.pVtab;
-    for (const TablePiece& piece : table.job->PiecesOf(*table.table))
-      fresh.pieces.push_back(&piece);
+    ReadRanks(table, sought, values);
+    fresh.pieces = table.job->PiecesOf(*table.table);
     for (int i = 0; i < count; ++i) Seek(table, fresh, sought[i], column, values[i]);
     fresh.in_time = fresh.in_time || sought[count] == kInOrder;
     if (fresh.none) fresh.pieces.clear();
@@ -319,7 +345,7 @@ void ResultText(sqlite3_context* context, std::string_view text) {
 int Column(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
   const Cursor& cursor = Of(base);
   const VirtualTable& table = Of(cursor.pVtab);
-  const LoadedPart* part = cursor.pieces[cursor.piece]->part;
+  const LoadedPart* part = cursor.pieces[cursor.piece].part;
   const int place = table.Place(column);
   if (place == kId) {
     sqlite3_result_int64(context, static_cast<sqlite3_int64>(cursor.Row()));
@@ -342,8 +368,11 @@ int Column(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
 }
 
 int RowId(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
+  // Whatever other ranks the scan leaves out: SQLite joins scans by it.
   const Cursor& cursor = Of(base);
-  *id = static_cast<sqlite3_int64>(cursor.piece << 40 | cursor.Row());
+  const LoadedPart* part = cursor.pieces[cursor.piece].part;
+  const std::size_t place = part == nullptr ? 0 : part->side << 20 | part->position;
+  *id = static_cast<sqlite3_int64>(place << 40 | cursor.Row());
   return SQLITE_OK;
 }
 

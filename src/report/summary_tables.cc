@@ -45,6 +45,7 @@ void AddRow(const ChangeNode& part, const ChangeNode& whole, Sheet& table) {
 }
 
 constexpr const char* kChangeSheet = "ChangeParts";
+constexpr std::size_t kChangeColumn = 5;  // "Diff Duration(ms)" of that sheet
 
 // Calls `note` with each part and its level, a part before what it is made of.
 template <typename Note>
@@ -97,7 +98,7 @@ std::optional<RowPlace> PlaceInChangeSheet(const ChangeNode& whole, const Change
   VisitParts(whole, 0, [&](const ChangeNode& node, int) {
     const bool is_it =
         node.name == part.name && node.base == part.base && node.comparison == part.comparison;
-    if (is_it && !place) place = RowPlace{kChangeSheet, row};
+    if (is_it && !place) place = RowPlace{kChangeSheet, row, kChangeColumn};
     ++row;
   });
   return place;

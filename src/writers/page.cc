@@ -22,6 +22,7 @@
 #include "markup_text.h"
 #include "mpa/base/enum_name.h"
 #include "mpa/base/language.h"
+#include "mpa/base/packed.h"
 #include "mpa/base/text.h"
 #include "mpa/base/time.h"
 #include "mpa/report/amount.h"
@@ -250,15 +251,10 @@ class PageData {
   std::size_t table_count_ = 0, chart_count_ = 0;
 };
 
-constexpr std::string_view kScripts[] = {embedded::kD3,
-                                         embedded::kPageCells,
-                                         embedded::kPageTables,
-                                         embedded::kPageDrawing,
-                                         embedded::kPageCharts,
-                                         embedded::kPageManyCharts,
-                                         embedded::kPageOverCharts,
-                                         embedded::kPageFlame,
-                                         embedded::kPageScript};
+constexpr std::string_view kScripts[] = {embedded::kPageCells,      embedded::kPageTables,
+                                         embedded::kPageDrawing,    embedded::kPageCharts,
+                                         embedded::kPageManyCharts, embedded::kPageOverCharts,
+                                         embedded::kPageFlame,      embedded::kPageScript};
 
 // The Chinese of what the scripts say("..."), as a JSON object.
 std::string TextsOfScripts() {
@@ -303,7 +299,7 @@ class PageWriter {
     if (page_.facts.empty()) return;
     Add("<dl>\n");
     for (const PageFact& fact : page_.facts)
-      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
+      Add("<div><dt>{}</dt><dd>{}</dd></div>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
     Add("</dl>\n");
   }
 
@@ -356,7 +352,7 @@ class PageWriter {
     if (card.around) {
       Add("<details><summary>{}</summary><figure data-chart=\"{}\"><figcaption>{}</figcaption>"
           "</figure></details>\n",
-          EscapedHtml(Translated("Around the place")), data_.Add(*card.around),
+          EscapedHtml(Translated("Timeline around the longest")), data_.Add(*card.around),
           EscapedHtml(card.around->title));
     }
     for (const std::string& command : card.commands)
@@ -371,6 +367,7 @@ class PageWriter {
       Add("<script type=\"application/json\" id=\"texts\">{}</script>\n", TextsOfScripts());
     }
     Add("<script type=\"text/plain\" id=\"licence-of-d3\">\n{}</script>\n", embedded::kD3Licence);
+    Add("<script>{}</script>\n", Unpacked(embedded::kD3).value());
     for (const std::string_view script : kScripts) Add("<script>{}</script>\n", script);
   }
 

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "chart_words.h"
+#include "mpa/base/language.h"
 #include "mpa/base/stable_sort.h"
 #include "mpa/base/text.h"
 #include "sheet_values.h"
@@ -76,19 +78,12 @@ class ChartDrawer {
     return true;
   }
 
-  // "communication_ns" is "communication": the axis has the unit.
-  std::string WordsOf(std::size_t column) const {
-    std::string words = keys_[column];
-    for (const std::string_view unit : {"_ns", "_us", "_ms", "_bytes", "_percent"}) {
-      if (words.ends_with(unit)) words.resize(words.size() - unit.size());
-    }
-    std::ranges::replace(words, '_', ' ');
-    return words;
-  }
-
   std::string LabelWords() const {
     std::string words;
-    for (const std::size_t label : labels_) words += (words.empty() ? "" : ", ") + WordsOf(label);
+    for (const std::size_t label : labels_) {
+      std::string more = ChartWords(keys_[label]);
+      words = words.empty() ? std::move(more) : Say("{}, {}", words, more);
+    }
     return words;
   }
 
@@ -202,7 +197,8 @@ class ChartDrawer {
     const ChartUnit unit = UnitFor(largest, drawn);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       PageSeries& series = drawn.series.emplace_back();
-      series.name = words_[i].empty() ? WordsOf(columns_[i]) : std::string(Translated(words_[i]));
+      series.name =
+          words_[i].empty() ? ChartWords(keys_[columns_[i]]) : std::string(Translated(words_[i]));
       series.tint = tints_[i];
       for (const Labelled& row : rows_) series.values.push_back(ValueOf(row, i) / unit.size);
     }

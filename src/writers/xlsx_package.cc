@@ -8,9 +8,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "mpa/base/error.h"
+#include "mpa/base/packed.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 
@@ -84,18 +86,10 @@ std::vector<ZipEntry> ReadZip(const std::filesystem::path& path) {
 
 // What is compressed in an entry.
 std::string Inflated(const ZipEntry& entry) {
-  std::string text(Number(entry.record, kRecordSizeBefore, 4), '\0');
-  std::string data = entry.data;
-  z_stream stream{};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) Fail(ErrorKind::kResource, "no memory to unpack");
-  stream.next_in = reinterpret_cast<Bytef*>(data.data());
-  stream.avail_in = static_cast<uInt>(data.size());
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  const int result = inflate(&stream, Z_FINISH);
-  inflateEnd(&stream);
-  if (result != Z_STREAM_END || stream.avail_out != 0) Complain();
-  return text;
+  std::optional<std::string> text =
+      Unpacked({entry.data, Number(entry.record, kRecordSizeBefore, 4)});
+  if (!text) Complain();
+  return *std::move(text);
 }
 
 // Writes an archive.

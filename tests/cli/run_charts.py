@@ -22,6 +22,10 @@ from same_tables import recipes_of
 # How many of the unit in which the rows have their numbers are one of the unit of the axis.
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 OF_AXIS = {("bytes", "MB"): 1e6, ("bytes", "GB"): 1e9, ("percent", "%"): 1, ("share", "%"): 0.01}
+# Behind the title where not all rows are drawn.
+SHORTENED = re.compile(r": the (first|largest) [\d,]+ of [\d,]+$")
+# Words of axes and keys that Chinese has, too.
+SAME_WORDS = {"rank", "step", "kernel", "NPU", "GPU", "GE", "Dynamo"}
 # No capture of testdata has what it shows.
 WITHOUT_SHEETS = {"communication_matrix_sum"}
 
@@ -31,10 +35,10 @@ def is_number(value):
 
 
 class Charted(Cli):
-    def exported(self, name, form):
+    def exported(self, name, form, *more):
         job = job_for(name, self.CAPTURES, self.scratch)
-        out = self.scratch / f"{name}_{form}"
-        done = self.run_tool("-m", name, "-d", job, "-o", out, *required_options(name, self.CAPTURES, job), "--export_type", form)
+        out = self.scratch / "_".join([name, form, *more])
+        done = self.run_tool("-m", name, "-d", job, "-o", out, *required_options(name, self.CAPTURES, job), "--export_type", form, *more)
         self.assertLess(done.code, 64, done.all_err)  # some captures lack what a recipe asks for
         return out
 
@@ -54,8 +58,8 @@ class Charted(Cli):
         return {sheet["name"]: sheet["rows"] for document in documents if isinstance(document, dict)
                 for sheet in document.get("sheets", [])}
 
-    def drawn(self, name):
-        (page,) = self.exported(name, "html").rglob("*.html")
+    def drawn(self, name, *more):
+        (page,) = self.exported(name, "html", *more).rglob("*.html")
         return charts_in(page)
 
 
@@ -94,7 +98,7 @@ class Charts(Charted):
                 self.assertTrue(chart["unit"], chart["title"])
                 labels = chart.get("labels", [])
                 self.assertEqual(len(labels), len(set(labels)), chart["title"])
-                found = declared.get(re.sub(r": the (first|largest) [\d,]+ of [\d,]+$", "", chart["title"]))
+                found = declared.get(SHORTENED.sub("", chart["title"]))
                 if found is None:
                     continue  # drawn by the recipe itself
                 self.assertEqual(chart["kind"], found[1])
@@ -103,6 +107,28 @@ class Charts(Charted):
                     self.check_numbers(chart, found, sheets[found[0]])
         self.assertGreaterEqual(len(seen), 15, seen)
         self.assertGreaterEqual(self.checked, 100)
+
+    @staticmethod
+    def words(chart):
+        """What the program calls the labels and series of a chart; the series of a heat map are values of a column."""
+        return re.split("[,，] ?", chart.get("label", "")) + [series["name"] for series in chart["series"] if chart["kind"] != "heat"]
+
+    def test_labels_are_words(self):
+        """Never names of columns: those are the same in both languages."""
+        seen = 0
+        for name in recipes_of(self.TOOL):
+            titles = self.declared(name)
+            if not titles:
+                continue
+            for english, chinese in zip(self.drawn(name), self.drawn(name, "--language", "cn"), strict=True):
+                if SHORTENED.sub("", english["title"]) not in titles:
+                    continue
+                for word, meaning in zip(self.words(english), self.words(chinese), strict=True):
+                    self.assertNotIn("_", word, f"{name}: {english['title']}")
+                    if word not in SAME_WORDS:
+                        self.assertNotEqual(word, meaning, f"{name}: {english['title']}: no words for a column")
+                    seen += 1
+        self.assertGreaterEqual(seen, 100)
 
 
 class Drawings(Charted):

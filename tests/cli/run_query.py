@@ -29,7 +29,7 @@ from cli import Cli, main
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "testdata"))
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from captures import build_database  # noqa: E402
+from captures import build_database, build_job  # noqa: E402
 
 PAGE = ROOT / "docs" / "query.md"
 SCHEMA = ROOT / "docs" / "schema.md"
@@ -136,6 +136,27 @@ class Questions(Query):
         self.assertEqual(joined, listed)
         ordered = self.rows(TWIN_TEXT, "SELECT start FROM op ORDER BY start")
         self.assertEqual(ordered, sorted(ordered))
+
+    def test_only_ranks_that_are_named_are_read(self):
+        job = build_job(self.CAPTURES, f"3:{TWIN_DB}", self.scratch)
+        alternatives = "SELECT rank, id FROM kernel WHERE rank = 0 AND id = 5 OR rank = 2 AND id IN (5, 6) ORDER BY 1, 2"
+        self.assertEqual(self.rows(job, alternatives), [[0, 5], [2, 5], [2, 6]])
+        (file,) = (job / "rank1_ascend_pt").rglob("ascend_pytorch_profiler_1.db")
+        file.write_bytes(file.read_bytes()[:5000] + b"broken" * 1000)
+        rows = "SELECT count(*) > 0 FROM kernel"
+        for sql, ranks, complete in (
+                (rows, 2, False), (f"{rows} WHERE rank = 2", 1, True), ("SELECT count(*) = 0 FROM kernel WHERE rank = 9", 0, True),
+                (f"{rows} k JOIN op o ON o.id = k.op AND o.rank = k.rank WHERE k.rank = 0 AND NOT EXISTS"
+                 " (SELECT 1 FROM launch l WHERE l.rank = k.rank AND l.id < 0)", 1, True),
+                (f"{rows} a, kernel b WHERE a.rank = 0 AND b.rank = a.rank + 2 AND a.id = b.id", 2, True),
+                (f"{rows} WHERE rank = (SELECT max(rank) FROM step WHERE rank = 2)", 1, True),
+                (f"{rows} a, kernel b WHERE a.rank = 0 AND b.rank = 2 AND a.id = b.id", 2, True),
+                (f"{rows} WHERE rank = 0 OR rank + 0 = 2", 2, False),
+                (f"{rows} k LEFT JOIN op o ON o.rank = 0 AND o.id = k.op", 2, False),
+                ("SELECT in_step(0, 2) IS NULL FROM op WHERE rank = 0 LIMIT 1", 2, False)):
+            with self.subTest(sql=sql):
+                document = self.ask(job, sql)
+                self.assertEqual((document["rows"], document["ranks"], document["complete"]), ([[1]], ranks, complete))
 
     def test_null_is_never_minus_one(self):
         schema = json.loads(self.run_tool("schema", "--json").out)

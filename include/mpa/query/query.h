@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/rank.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/report/cell.h"
 
@@ -37,7 +39,7 @@ struct QueryAnswer {
   std::vector<std::vector<Cell>> rows;  ///< without a value: not recorded
   bool truncated = false;               ///< there are more rows
   bool partial = false;                 ///< ranks or parts of them had to be left out
-  std::size_t ranks = 0;                ///< that were read
+  std::set<RankId> ranks;               ///< that were read
   std::vector<std::string> notes;
 };
 

@@ -16,7 +16,7 @@ inline constexpr std::size_t kMaxSummaryRows = 10;
 /// What the change is made of, part by part, each below the whole that it is a part of. Columns are
 /// named as those of comparisons.
 Sheet ChangeSheet(const ChangeNode& whole);
-/// The row of ChangeSheet(whole) that has this part with these times.
+/// The change of this part with these times in ChangeSheet(whole).
 std::optional<RowPlace> PlaceInChangeSheet(const ChangeNode& whole, const ChangeNode& part);
 
 /// Where the details of a change are.

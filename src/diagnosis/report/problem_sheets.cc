@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "analyzer_sheets.h"
 #include "mpa/base/notes.h"
@@ -52,6 +57,21 @@ SheetColumns<ProblemRow> ObservationColumns() {
   constexpr std::size_t kWithoutPrice = 5;  // up to the time
   columns.resize(kWithoutPrice);
   return columns;
+}
+
+// The links of the summary lead to what a fix saves, or else to how long the problem takes.
+void LeadToTimes(const Sheet& sheet, WorkbookSummary& summary) {
+  constexpr std::size_t kTime = 4, kIncome = 6;
+  for (SummaryTable& table : summary.tables) {
+    for (std::optional<RowPlace>& link : table.links) {
+      if (!link || link->sheet != sheet.name) continue;
+      const std::vector<Cell>& cells = sheet.rows[link->row].cells;
+      const auto* income = std::get_if<std::int64_t>(&cells[kIncome]);
+      const bool saves = income != nullptr && *income > 0;
+      if (saves || !std::holds_alternative<std::monostate>(cells[kTime]))
+        link->column = saves ? kIncome : kTime;
+    }
+  }
 }
 
 double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? Share(time, step) : 0; }
@@ -182,6 +202,7 @@ void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& 
     AddRow(ObservationColumns(), RowOf(note), 0, observations);
   }
   report.summary = DiagnosisSummary(diagnosis);
+  for (const Sheet* sheet : {&problems, &others}) LeadToTimes(*sheet, *report.summary);
   report.sheets.push_back(std::move(problems));
   for (Sheet* sheet : {&others, &observations}) {
     if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));

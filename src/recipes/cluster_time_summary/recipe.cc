@@ -196,7 +196,8 @@ Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
                  ComparisonColumns(std::make_index_sequence<kMetrics>()),
                  {"cluster_time_compare_summary", TextFile::Unit::kAsTheyAre});
   const auto difference = [](MetricPlace metric, Tint tint) {
-    return ChartedColumn{std::string(kMetricsOfStep[metric].name) + "Diff", tint};
+    return ChartedColumn{std::string(kMetricsOfStep[metric].name) + "Diff", tint,
+                         kMetricsOfStep[metric].words};
   };
   list.sheet.charts = {
       {.kind = Chart::Kind::kBars,

@@ -202,7 +202,7 @@ Chart LatencyChart(const char* title, RequestTime metric) {
   return {.kind = Chart::Kind::kBars,
           .title = title,
           .labels = {"instance", "dpRank", "metric"},  // the row of all has no other
-          .values = {{"p50Ns", {}, "p50"}, {"p90Ns", {}, "p90"}, {"p99Ns", {}, "p99"}},
+          .values = {{"p50Ns"}, {"p90Ns"}, {"p99Ns"}},
           .measured = Measured::kNs,
           .only_in = "metric",
           .only = std::string(NameOf(metric))};
@@ -262,7 +262,7 @@ void AddSheets(const Scene& scene, const std::vector<Finding>& findings, Report&
           {{.kind = Chart::Kind::kBars,
             .title = "How long batches run",
             .labels = {"instance", "dpRank", "phase"},
-            .values = {{"p50Ns", {}, "p50"}, {"p90Ns", {}, "p90"}},
+            .values = {{"p50Ns"}, {"p90Ns"}},
             .measured = Measured::kNs}},
           report);
   std::vector<Lane> busy;
