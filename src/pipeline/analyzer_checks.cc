@@ -115,6 +115,8 @@ const char* SettingOf(const RecordedContent& content) {
 
 std::vector<Lack> WhyMissing(const RankFacts& facts) {
   constexpr std::size_t kContents = std::size(kRecordedContents);
+  if (const Verdict readable = JudgeReadable(facts); readable.CannotRun())
+    return std::vector<Lack>(kContents, readable.lacks.front());
   // What analyses say of a content: first what fewer other contents would mend as well, then what
   // more of them say.
   struct Said {

@@ -199,7 +199,7 @@ CapturedTable CapturedOf(Job& job) {
             state == Recorded::kNo || !rank.problem.empty() ? reasons[i] : Lack());
       }
       for (const std::string& name : rank.unread_tables)
-        add(name, "unread", {"no analysis reads this table", ""});
+        add(name, "unread", {ToTranslate("no analysis reads this table"), ""});
       for (const Warning& warning : rank.warnings)
         add(warning.id, "warning", {warning.text, warning.advice});
     }
