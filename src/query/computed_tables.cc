@@ -144,6 +144,7 @@ void AddComputedTables(std::vector<TableInfo>& tables) {
   AddOfJob<FindingsOf>("finding", Tables::kNone, tables);
   AddOfJob<ChangesOf>("change", kAccountTables, tables);
   AddOfJob<CapturedOf>("captured", Tables::kNone, tables);
+  AddOfJob<RunsOf>("run", Tables::kNone, tables);
   AddOfJob<TextsOf>("STRING_IDS", Tables::kNone, tables);
 }
 

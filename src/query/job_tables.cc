@@ -19,9 +19,11 @@
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
 #include "mpa/diagnosis/recipe.h"
+#include "mpa/gate/history.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/pipeline/analyzer_checks.h"
 #include "mpa/pipeline/cluster.h"
+#include "mpa/pipeline/history.h"
 #include "sheet_rows.h"
 
 namespace mpa::query {
@@ -120,6 +122,17 @@ TextTable TextsOf(Job& job) {
   }
   TextTable table;
   for (const std::string_view text : texts) table.Append({.id = text, .value = text});
+  return table;
+}
+
+RunTable RunsOf(Job& job) {
+  constexpr std::size_t kNewest = 1000;
+  RunTable table;
+  for (const QuerySide& side : job.Sides()) {
+    if (!IsHistoryFile(side.captures.directory)) continue;
+    const Report report = gate::HistoryReport(ReadHistory(side.captures.directory, kNewest), "");
+    AppendRows(SheetNamed(report, "History"), side.name, table);
+  }
   return table;
 }
 

@@ -12,6 +12,7 @@ FindingTable FindingsOf(Job& job);
 ChangeTable ChangesOf(Job& job);
 RlRoleTable RlRolesOf(Job& job);
 CapturedTable CapturedOf(Job& job);
+RunTable RunsOf(Job& job);
 TextTable TextsOf(Job& job);
 
 }  // namespace mpa::query
