@@ -11,6 +11,7 @@
 #include "mpa/base/text.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/pipeline/find_ranks.h"
+#include "mpa/pipeline/history.h"
 #include "mpa/pipeline/visit_ranks.h"
 
 namespace mpa::query {
@@ -140,6 +141,11 @@ void Job::Load(Tables needs) {
 
 void Job::LoadSide(std::size_t side) {
   const ClusterRequest& request = sides_[side].captures;
+  if (IsHistoryFile(request.directory)) {
+    if (loaded_ == Tables::kNone) return;
+    Fail(ErrorKind::kInput, "{}: a history of gates, whose only table is run: .schema run",
+         request.directory.string());
+  }
   FoundRanks found = Find(request, loaded_);
   const Tables needed = NeededOf(found, loaded_);
   std::vector<FoundRank> missing;
