@@ -96,7 +96,6 @@ const std::unordered_map<std::string_view, std::string_view> kWords = {
     {"role_ns", ToTranslate("a role runs")},
     {"sampling", ToTranslate("sampling")},
     {"scheduling", ToTranslate("scheduling")},
-    {"scope", ToTranslate("scope")},
     {"segment", ToTranslate("segment")},
     {"serving", ToTranslate("serving framework")},
     {"size", ToTranslate("size")},

@@ -102,8 +102,8 @@ const pageDrawing = (function () {
 
   // What the labels are, below them, or where they are too narrow in a line of its own.
   function rowName(svg, name, left, y, below = 32) {
-    const fits = widthOf(name || "") <= left - 6;
-    if (name) unitText(svg, fits ? left - 6 : 0, y + (fits ? 16 : below), name).attr("text-anchor", fits ? "end" : "start");
+    const beside = left - 24, fits = widthOf(name || "") <= beside;  // of the first tick's text
+    if (name) unitText(svg, fits ? beside : 0, y + (fits ? 16 : below), name).attr("text-anchor", fits ? "end" : "start");
   }
 
   function rowLabels(svg, labels, y, left) {
