@@ -105,9 +105,10 @@ void PrintAnswer(const QueryOptions& options, const QueryAnswer& answer, Agent& 
 
 // What to ask, below the tables.
 void PrintQuestions() {
-  Print("\n" + Say("for example ('.examples' as the statement shows the SQL):") + "\n");
+  Print("\n" + Say("for example (msprof-analyze query .examples shows the SQL):") + "\n");
   for (const SqlExample& example : SqlExamples()) Print("  " + example.question + "\n");
-  Print(Say("'.schema TABLE' lists columns: msprof-analyze query CAPTURE '.schema kernel'") + "\n");
+  Print(Say("ask: msprof-analyze query CAPTURE 'SELECT ...'; '.schema kernel' lists columns") +
+        "\n");
 }
 
 // Lines of a view, which must not be cut.
