@@ -172,8 +172,7 @@ int RunQuery(QueryOptions options, Agent& agent) {
   try {
     session.Answer(sql.empty() ? ".tables" : sql);
   } catch (const Misspelt& error) {
-    if (options.file.empty() && !error.corrected.empty())
-      SuggestInstead(sql, ShellWord(error.corrected));
+    if (options.file.empty() && !error.corrected.empty()) SuggestInstead(sql, error.corrected);
     throw;
   }
   if (sql.empty() && session.IsForPeople()) {
