@@ -104,6 +104,7 @@ class LineEditor::Impl {
     prompt_ = prompt;
     abandoned_ = false;
     int bytes = 0;
+    el_set(editor_, EL_PREP_TERM, 1);  // before the prompt is there, not behind it
     const char* const typed = el_gets(editor_, &bytes);
     if (abandoned_) return Line{.text = {}, .abandoned = true};
     if (typed == nullptr || bytes <= 0) return std::nullopt;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <variant>
 
 #include "agent.h"
 #include "choices.h"
@@ -22,7 +23,6 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
-#include "mpa/base/text.h"
 #include "mpa/pipeline/cluster.h"
 #include "printing.h"
 #include "query_commands.h"
@@ -110,6 +110,11 @@ void PrintQuestions() {
   Print(Say("'.schema TABLE' lists columns: msprof-analyze query CAPTURE '.schema kernel'") + "\n");
 }
 
+// Lines of a view, which must not be cut.
+void PrintWhole(const QueryAnswer& answer) {
+  for (const auto& row : answer.rows) Print(std::get<std::string>(row[0]) + "\n");
+}
+
 class Session {
  public:
   Session(const QueryOptions& options, Agent& agent) : options_(options), agent_(agent) {}
@@ -131,6 +136,8 @@ class Session {
     ClearProgressLine();
     if (IsForPeople() && statement.starts_with(".examples"))
       Print(SqlExamplesText());
+    else if (IsForPeople() && is_command && answer.columns.size() == 1)
+      PrintWhole(answer);
     else
       PrintAnswer(options_, answer, agent_);
     FinishStdout();

@@ -34,7 +34,7 @@ Completions CompleteLine(const std::string& earlier, std::string_view line, std:
 }
 
 void Answer(const std::string& statement, const std::function<void(const std::string&)>& answer) {
-  const Interruption stoppable;
+  Interruption::Forget();
   try {
     answer(statement);
   } catch (const Error& error) {
@@ -45,6 +45,7 @@ void Answer(const std::string& statement, const std::function<void(const std::st
 }  // namespace
 
 void PromptForStatements(const std::function<void(const std::string&)>& answer) {
+  const Interruption stoppable;
   std::string statement;  // what there is of it; ends with the end of a line
   LineEditor editor([&](std::string_view line, std::size_t cursor) {
     return CompleteLine(statement, line, cursor);

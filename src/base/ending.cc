@@ -134,9 +134,10 @@ void CleanUp::RunAll() {
 }
 
 Interruption::Interruption() {
-  g_was_interrupted = false;
+  Forget();
   g_is_stoppable = true;
 }
+void Interruption::Forget() { g_was_interrupted = false; }
 Interruption::~Interruption() { g_is_stoppable = false; }
 bool Interruption::Take() { return g_is_stoppable && !g_was_interrupted.exchange(true); }
 bool WasInterrupted() { return g_is_stoppable && g_was_interrupted; }

@@ -10,6 +10,7 @@ namespace mpa::query {
 ArrivalTable ArrivalsOf(Job& job);
 FindingTable FindingsOf(Job& job);
 ChangeTable ChangesOf(Job& job);
+RlRoleTable RlRolesOf(Job& job);
 CapturedTable CapturedOf(Job& job);
 TextTable TextsOf(Job& job);
 

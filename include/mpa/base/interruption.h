@@ -12,6 +12,8 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
+  /// Goes on as if nobody had asked.
+  static void Forget();
   /// Whether this SIGINT is the one that asks.
   static bool Take();
 };
