@@ -34,7 +34,7 @@ Json TextsAsJson(const auto& texts) {
   return list;
 }
 
-constexpr const char* kProgram = "msprof-analyze";
+constexpr const char* kOurName = "msprof-analyze";
 
 std::string Joined(const std::vector<std::string>& words) {
   std::string text;
@@ -170,7 +170,7 @@ std::string Agent::Corrected(std::string_view text) const {
       if (!is_path) word = Replaced(word, wrong, right);
     }
   }
-  return words == words_ ? CommandIn(text, words_) : kProgram + Joined(words);
+  return words == words_ ? CommandIn(text, words_) : kOurName + Joined(words);
 }
 
 std::vector<std::string> Agent::Warnings() const {
@@ -214,7 +214,7 @@ void Agent::Finish(int exit_code) {
     add("rows", rows);
   }
   if (answer.rest.empty() && !answer.tables.empty())
-    answer.rest = kProgram + Joined(options_) + ' ' + rest_ + Joined(operands_);
+    answer.rest = kOurName + Joined(options_) + ' ' + rest_ + Joined(operands_);
   Print(FormatAgent(answer, exit_code, most_));
   (void)std::fflush(stdout);
 }
