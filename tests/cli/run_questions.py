@@ -424,7 +424,7 @@ def jobs():
     for job in ("level1", "two_ranks", "hwts"):
         yield f"raw/{job}", read_truth, "truth*.json"
     yield "traces/dlrm_8ranks", read_gpu, "*.gz"
-    for file in ("gpu/ddp_nccl", "gpu/alexnet", "gpu/control", "traces/tracelens/mi300_resnet_act_checkpoint",
+    for file in ("gpu/ddp_nccl", "gpu/alexnet", "traces/tracelens/mi300_resnet_act_checkpoint",
                  "traces/resnet50_2021/workers0.pt.trace"):
         yield file + ".json.gz", read_gpu, None
 
