@@ -39,6 +39,12 @@ add_library(mpa_xlsxwriter INTERFACE)
 target_include_directories(mpa_xlsxwriter SYSTEM INTERFACE ${MPA_XLSXWRITER_INCLUDE})
 target_link_libraries(mpa_xlsxwriter INTERFACE ${MPA_XLSXWRITER_LIBRARY})
 
+find_path(MPA_EDIT_INCLUDE histedit.h REQUIRED)
+find_library(MPA_EDIT_LIBRARY edit REQUIRED)
+add_library(mpa_edit INTERFACE)
+target_include_directories(mpa_edit SYSTEM INTERFACE ${MPA_EDIT_INCLUDE})
+target_link_libraries(mpa_edit INTERFACE ${MPA_EDIT_LIBRARY})
+
 # Of the C++ library only what is C: the rest was taken out of MPI.
 set(MPI_CXX_SKIP_MPICXX ON)
 if(MPA_MPI)

@@ -84,22 +84,22 @@ copy_archives() {
   local to=$1 package version
   mkdir -p "$to/lib"
   if [[ $2 == x86_64 ]]; then
-    cp /usr/lib/x86_64-linux-gnu/lib{sqlite3,z}.a "$to/lib/"
+    cp /usr/lib/x86_64-linux-gnu/lib{sqlite3,z,edit,tinfo,bsd}.a "$to/lib/"
     return
   fi
   mkdir -p "$to/debs"
-  for package in libsqlite3-dev zlib1g-dev; do
+  for package in libsqlite3-dev zlib1g-dev libedit-dev libncurses-dev libbsd-dev; do
     version=$(dpkg-query -W -f='${Version}' "$package")
     (cd "$to/debs" && private_apt apt-get -qq download "$package:arm64=$version" >&2)
   done
   for package in "$to"/debs/*.deb; do dpkg-deb -x "$package" "$to/debs/tree"; done
-  cp "$to"/debs/tree/usr/lib/aarch64-linux-gnu/lib{sqlite3,z}.a "$to/lib/"
+  cp "$to"/debs/tree/usr/lib/aarch64-linux-gnu/lib{sqlite3,z,edit,tinfo,bsd}.a "$to/lib/"
 }
 
 build_program() {
   local arch=$1 folder=$work/$1 toolchain=()
   [[ $arch == x86_64 ]] || toolchain=(-DCMAKE_TOOLCHAIN_FILE="$root/packaging/$arch.cmake")
-  if [[ ! -e $folder/static/ready ]]; then
+  if [[ ! $folder/static/ready -nt scripts/package.sh ]]; then
     rm -rf "$folder/static"
     copy_archives "$folder/static" "$arch"
     say "building static libraries for $arch"

@@ -8,7 +8,7 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build pkg-config
   libcli11-dev nlohmann-json3-dev libfccp-dev libsqlite3-dev libxlsxwriter-dev
-  libfmt-dev libgtest-dev libbenchmark-dev libsimdjson-dev zlib1g-dev
+  libfmt-dev libgtest-dev libbenchmark-dev libsimdjson-dev libedit-dev zlib1g-dev
   node-d3
   python3 python3-numpy
   "$@"

@@ -19,6 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src" / "base" / "chinese.po"
+# The first ten questions of this page are texts of the program.
+QUESTIONS = ROOT / "docs" / "query.md"
 HEAD = """# SPDX-License-Identifier: Apache-2.0
 # Texts of the program in Chinese, sorted by the English text: scripts/texts.py sort
 msgid ""
@@ -56,6 +58,7 @@ def entries(path):
 
 
 def sources():
+    yield QUESTIONS
     for top in ("include", "src", "apps"):
         yield from (path for path in sorted((ROOT / top).rglob("*")) if path.suffix in (".h", ".cc", ".js"))
 
@@ -141,6 +144,9 @@ def said(path):
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".js":
         texts = set(SAID_BY_SCRIPT.findall(source))
+        return texts, texts
+    if path == QUESTIONS:
+        texts = set(re.findall(r"\n(.*)\n\n```sql\n", source)[:10])
         return texts, texts
     whole = pieces(source)
     literals = {part for is_literal, part in whole if is_literal}

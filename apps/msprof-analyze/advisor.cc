@@ -199,7 +199,6 @@ int Answer(const AdvisorOptions& options, const Question& question,
   const int code = outcome.partial ? kExitPartial : fails ? kExitFindings : 0;
   if (agent.IsWanted()) {
     agent.Show(outcome.report);
-    agent.Answer().question = "what slows the step down, on which ranks, and what mending it wins";
     TellDiagnosis(outcome.report, arguments, agent.Answer());
   } else if (options.json) {
     Print(DocumentText(outcome, changes, arguments[kMaxChars]) + "\n");
@@ -210,6 +209,7 @@ int Answer(const AdvisorOptions& options, const Question& question,
   FinishStdout();
   if (unwritable) throw *unwritable;
   if (tables) WriteTables(places, outcome.report);
+  if (plan) agent.Wrote({places.folder / plan->focus->file_name});
   const bool lost =
       plan && WriteTimeline(places.folder, *plan, options.ranks.Request(question.captures));
   return lost ? kExitPartial : code;

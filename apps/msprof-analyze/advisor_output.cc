@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "mpa/base/error.h"
+#include "mpa/base/language.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/printable.h"
@@ -84,15 +85,18 @@ Cell CellOf(const AdvisorJson& value) {
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return {};
+  if (!value.is_array() || value.empty()) return {};
   std::string joined;
   for (const AdvisorJson& one : value) joined += (joined.empty() ? "" : ",") + one.dump();
   return joined;
 }
 
 // The members of these names of each object of a list, "text/title" of an object within.
-AgentTable TableOf(std::string name, const AdvisorJson& list, std::vector<std::string> columns) {
-  AgentTable table{.name = std::move(name), .columns = std::move(columns), .of = list.size()};
+// `omitted` more are not in the document.
+AgentTable TableOf(std::string name, const AdvisorJson& list, std::vector<std::string> columns,
+                   std::size_t omitted = 0) {
+  AgentTable table{
+      .name = std::move(name), .columns = std::move(columns), .of = list.size() + omitted};
   for (const AdvisorJson& one : list) {
     std::vector<Cell>& row = table.rows.emplace_back();
     for (const std::string& column : table.columns) {
@@ -109,24 +113,46 @@ AgentTable TableOf(std::string name, const AdvisorJson& list, std::vector<std::s
 void TellDiagnosis(const Report& report, const RecipeArguments& arguments, AgentAnswer& answer) {
   const AdvisorJson document = AdvisorJson::parse(DocumentOf(report, kDiagnosisDocument));
   const AdvisorJson& findings = document.at("findings");
+  const AdvisorJson& capture = document.at("capture");
+  const auto omitted = [&](const char* list) {
+    return document.at("omitted").value(list, std::size_t{0});
+  };
+  if (capture.at("world") > 0) answer.scope.emplace_back("ranks_of_job", CellOf(capture["world"]));
   for (const char* key : {"step_ns", "floor_ns"}) {
     if (document.contains(key)) answer.scope.emplace_back(key, CellOf(document[key]));
   }
-  answer.scope.emplace_back("steps", CellOf(document.at("capture").at("steps")));
-  answer.tables = {
-      TableOf("findings", findings,
-              {"key", "severity", "gain_ns", "share", "ranks", "text/title", "text/advice"})};
+  answer.scope.emplace_back("steps", CellOf(capture.at("steps")));
+  answer.question = "what slows the step down, on which ranks, and what mending it wins";
+  answer.tables = {TableOf(
+      "findings", findings,
+      {"key", "severity", "confidence", "gain_ns", "share", "ranks", "text/title", "text/advice"},
+      omitted("findings"))};
   if (findings.empty()) return;
   const std::string key = findings[0].at("key").get<std::string>();
-  const bool explains = arguments.Has(kFinding.name);
-  answer.next = fmt::format("msprof-analyze advisor {} {} -d {}", explains ? "timeline" : "why",
-                            ShellWord(key), arguments.captures);
-  if (!explains) return;
+  if (!arguments.Has(kFinding.name)) {
+    std::string skipped;
+    for (const AdvisorJson& one : document.at("skipped"))
+      skipped += (skipped.empty() ? "" : ", ") + one.at("id").get<std::string>();
+    if (!skipped.empty())
+      answer.caveats.push_back("not judged, what they need was not recorded: " + skipped);
+    answer.next =
+        fmt::format("msprof-analyze advisor why {} -d {}", ShellWord(key), arguments.captures);
+    return;
+  }
+  answer.question = fmt::format("the evidence of {}, and what would refute it", key);
+  answer.answer = {report.lines.front().Text()};
+  for (const FindingType* type : Catalogue()) {
+    if (type->id == findings[0].at("id").get<std::string>())
+      answer.caveats.push_back(fmt::format("not if {}", Translated(type->refuted_by)));
+  }
+  if (arguments[kQuestion] != "timeline")
+    answer.next =
+        fmt::format("msprof-analyze advisor timeline {} -d {}", ShellWord(key), arguments.captures);
   const AdvisorJson& one = findings[0];
   const auto add = [&](const char* name, const char* place, std::vector<std::string> columns) {
     const AdvisorJson::json_pointer pointer(place);
     if (one.contains(pointer) && one[pointer].is_array() && !one[pointer].empty())
-      answer.tables.push_back(TableOf(name, one[pointer], std::move(columns)));
+      answer.tables.push_back(TableOf(name, one[pointer], std::move(columns), omitted(name)));
   };
   add("metrics", "/metrics", {"name", "value", "unit"});
   add("slower_than_peers", "/chain/late/leaves", {"leaf", "own_ns", "usual_ns", "excess_ns"});

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "export_options.h"
 #include "mpa/base/error.h"
@@ -32,21 +34,76 @@ Json TextsAsJson(const auto& texts) {
   return list;
 }
 
-bool SetsLength(std::string_view word) { return IsOneOf(word, {"--max_chars", "--max-chars"}); }
+constexpr std::string_view kLength = "--max_chars";
+
+// Options end where "--" stands.
+std::vector<std::string>::const_iterator EndOfOptions(const std::vector<std::string>& words) {
+  return std::ranges::find(words, "--");
+}
+
+bool AsksForAgent(const std::string& word) { return IsOneOf(word, {"--agent", "--agent=true"}); }
 
 // The value of --max_chars. CLI11 refuses invalid ones.
 std::size_t CharsIn(const std::vector<std::string>& words, std::size_t usual) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    const std::size_t equals = word.find('=');
-    if (!SetsLength(word.substr(0, equals))) continue;
-    const std::string_view value = equals != std::string_view::npos ? word.substr(equals + 1)
-                                   : i + 1 < words.size()           ? words[i + 1]
-                                                                    : "";
+  const auto end = EndOfOptions(words);
+  for (auto word = words.begin(); word != end; ++word) {
+    const std::size_t equals = word->find('=');
+    if (word->substr(0, equals) != kLength) continue;
+    const std::string_view value = equals != std::string::npos
+                                       ? std::string_view(*word).substr(equals + 1)
+                                   : word + 1 != end ? std::string_view(*(word + 1))
+                                                     : "";
     const auto most = io::ParseInt(value);
-    return most && *most >= 0 ? static_cast<std::size_t>(*most) : usual;
+    if (most && *most >= 0) usual = static_cast<std::size_t>(*most);
   }
   return usual;
+}
+
+std::string CommandOf(const std::vector<std::string>& words) {
+  std::string command = "msprof-analyze";
+  for (const std::string& word : words) command += ' ' + ShellWord(word);
+  return command;
+}
+
+// `text` with `right` in place of `wrong`, where that is a whole name.
+std::string Replaced(const std::string& text, const std::string& wrong, const std::string& right) {
+  const auto is_of_name = [&](std::size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  std::string made;
+  for (std::size_t from = 0;;) {
+    const std::size_t at = text.find(wrong, from);
+    made += text.substr(from, at - from);
+    if (at == std::string::npos) return made;
+    from = at + wrong.size();
+    made += is_of_name(at - 1) || is_of_name(from) ? wrong : right;
+  }
+}
+
+// "kernl" and "kernel" of "no table 'kernl'; did you mean 'kernel'?", of columns without the table.
+Instead InsteadIn(std::string_view text) {
+  constexpr std::string_view kBetween = "'; did you mean '";
+  const std::size_t at = text.find(kBetween);
+  const std::size_t begin = at == std::string_view::npos ? at : text.substr(0, at).rfind('\'');
+  if (begin == std::string_view::npos) return {};
+  std::string_view right = text.substr(at + kBetween.size());
+  right = right.substr(0, right.find('\''));
+  return {std::string(text.substr(begin + 1, at - begin - 1)),
+          std::string(right.substr(right.rfind('.') + 1))};
+}
+
+// The command that "...; see 'msprof-analyze check DIR'" names. Paths in texts are not quoted.
+std::string CommandIn(std::string_view text, const std::vector<std::string>& words) {
+  const std::size_t at = text.rfind("'msprof-analyze ");
+  if (at == std::string_view::npos) return {};
+  const std::string_view quoted = text.substr(at + 1);
+  const std::string_view command = quoted.substr(0, quoted.find('\''));
+  const bool is_doubtful =
+      command.ends_with(" check") || std::ranges::any_of(words, [&](const std::string& word) {
+        return ShellWord(word) != word && text.find(word) != std::string_view::npos;
+      });
+  return is_doubtful ? "" : std::string(command);
 }
 
 // stderr of this process, as a file that is nowhere; -1 where there can be none.
@@ -58,36 +115,37 @@ int KeepLog() {
 
 }  // namespace
 
-std::string AgentObject(std::string_view status, int exit_code, std::string_view message,
-                        std::string_view suggestion) {
-  return fmt::format(R"({{"status":"{}","code":{},"message":{},"suggestion":{},"log_path":""}})"
-                     "\n",
-                     status, exit_code, message, Json(ValidUtf8(suggestion)).dump());
-}
-
-Agent::Agent(int count, const char* const* arguments)
-    : words_(arguments + std::min(count, 1), arguments + count) {
-  wanted_ = std::ranges::find(words_, "--agent") != words_.end();
+Agent::Agent(std::vector<std::string> words) : words_(std::move(words)) {
+  wanted_ = std::any_of(words_.cbegin(), EndOfOptions(words_), AsksForAgent);
   if (!wanted_) return;
   most_ = CharsIn(words_, most_);
   log_ = KeepLog();
 }
 
 void Agent::Show(const Report& report) {
-  std::vector<std::string> lines = ScreenOf(report);
-  std::vector<std::string> verdicts = report.page ? report.page->lead : TakeVerdicts(lines);
-  if (verdicts.empty()) verdicts.assign(lines.begin(), lines.begin() + (lines.empty() ? 0 : 1));
-  answer_.answer.insert(answer_.answer.end(), verdicts.begin(), verdicts.end());
+  std::vector<std::string> said;
+  if (report.page) {
+    said = report.page->lead;
+  } else if (!report.story.empty()) {
+    said = TextsOf(report.lines);
+    said.insert(said.end(), report.story.begin(), report.story.end());
+  } else if (report.screens.empty()) {
+    std::vector<std::string> lines = ScreenOf(report);
+    said = TakeVerdicts(lines);
+    if (said.empty() && !lines.empty()) said = {lines.front()};
+  }
+  answer_.answer.insert(answer_.answer.end(), said.begin(), said.end());
+  if (!report.preface.empty()) answer_.caveats.push_back(report.preface);
   for (const Sheet& sheet : report.sheets) answer_.tables.push_back(AgentTableOf(sheet));
 }
 
 void Agent::IsAbout(const MappedRanks& mapped) {
   std::set<RankId> ranks;
   for (const RankPart& part : mapped.parts) ranks.insert(part.rank);
-  const std::size_t of_job = ranks.size() + mapped.absent.states.size();
+  const std::size_t found = ranks.size() + mapped.absent.states.size();
   answer_.scope = {{"ranks", RankList(ranks).Names(RankList::kAllRuns)},
-                   {"ranks_of_job", static_cast<std::int64_t>(of_job)},
-                   {"times", "ns since the Unix epoch"}};
+                   {"ranks_found", static_cast<std::int64_t>(found)},
+                   {"times", kTimesOfCaptures}};
 }
 
 void Agent::Wrote(const WrittenResults& results) {
@@ -110,19 +168,38 @@ void Agent::RefuseJson(bool json) const {
   Fail(ErrorKind::kUsage, "--json and --agent print different documents; give one of them");
 }
 
-std::string Agent::Command(std::string_view dropped, std::string_view put) const {
-  std::string command = "msprof-analyze";
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    const std::string& word = words_[i];
-    if (dropped == "--agent" && SetsLength(word)) {
-      ++i;  // with its value
-    } else if (word != dropped) {
-      command += ' ' + ShellWord(word);
-    } else if (!put.empty()) {
-      command += ' ' + std::string(put);
+// The command line with another form of output instead of --agent.
+std::string Agent::Rest() const {
+  std::vector<std::string> words;
+  const auto end = EndOfOptions(words_);
+  for (auto word = words_.begin(); word != end; ++word) {
+    const bool is_length = word->substr(0, word->find('=')) == kLength;
+    if (!is_length && !AsksForAgent(*word)) words.push_back(*word);
+    if (*word == kLength && word + 1 != end) ++word;  // its value
+  }
+  std::string command = CommandOf(words) + ' ' + rest_;
+  for (auto word = end; word != words_.end(); ++word) command += ' ' + ShellWord(*word);
+  return command;
+}
+
+// The command line without what the error says of it; else a command that the text names.
+std::string Agent::Corrected(std::string_view text) const {
+  Instead instead = Suggestion();
+  if (instead.wrong.empty()) instead = InsteadIn(text);
+  const auto& [wrong, right] = instead;
+  std::vector<std::string> words = words_;
+  if (right.empty()) {
+    std::erase(words, wrong);
+  } else if (std::ranges::find(words, wrong) != words.end()) {
+    std::ranges::replace(words, wrong, right);
+  } else {
+    for (std::string& word : words) {
+      const bool is_path =
+          word.find('/') != std::string::npos && word.find(' ') == std::string::npos;
+      if (!is_path) word = Replaced(word, wrong, right);
     }
   }
-  return command;
+  return words == words_ ? CommandIn(text, words_) : CommandOf(words);
 }
 
 std::vector<std::string> Agent::Warnings() const {
@@ -145,10 +222,11 @@ std::vector<std::string> Agent::Warnings() const {
 
 void Agent::Finish(int exit_code) {
   AgentAnswer& answer = answer_;
+  const std::size_t told = answer.caveats.size();
   for (std::string& warning : Warnings()) answer.caveats.push_back(std::move(warning));
-  if (exit_code == kExitPartial)
+  if (exit_code == kExitPartial && answer.lost.empty())
     answer.lost =
-        answer.caveats.empty() ? "parts of the input were left out" : answer.caveats.front();
+        told == answer.caveats.size() ? "parts of the input were left out" : answer.caveats[told];
   const auto add = [&](const char* key, const Json& value) {
     answer.members.emplace_back(key, value.dump());
   };
@@ -164,18 +242,13 @@ void Agent::Finish(int exit_code) {
     for (const auto& [name, count] : written_.rows) rows[ValidUtf8(name)] = count;
     add("rows", rows);
   }
-  if (answer.rest.empty() && !answer.tables.empty()) answer.rest = Command("--agent", "--json");
-  Print(AgentObject(exit_code == 0 ? "success" : "warning", exit_code, AgentMessage(answer, most_),
-                    answer.next));
+  if (answer.rest.empty() && !answer.tables.empty()) answer.rest = Rest();
+  Print(FormatAgent(answer, exit_code, most_));
   (void)std::fflush(stdout);
 }
 
 void Agent::FinishWithError(std::string_view text, int exit_code) {
-  const auto [wrong, right] = Suggestion();
-  const std::string corrected = wrong.empty() ? "" : Command(wrong, right);
-  Print(
-      AgentObject("error", exit_code, Json({{"err", ValidUtf8(text)}}).dump(),
-                  corrected.empty() ? "message.err says what is wrong and what to do" : corrected));
+  Print(FormatAgentError(text, Corrected(text), exit_code, most_));
   (void)std::fflush(stdout);
 }
 

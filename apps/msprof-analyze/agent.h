@@ -13,16 +13,13 @@
 
 namespace mpa {
 
-/// The object of --agent: `message` is JSON.
-std::string AgentObject(std::string_view status, int exit_code, std::string_view message,
-                        std::string_view suggestion);
-
 /// --agent: stdout carries one JSON object and nothing else, whatever happens. Commands say what
 /// they found; the program prints it when it ends. What they log as warnings is in the object, too.
 class Agent {
  public:
-  /// Decides by the arguments; from then on the log is kept in memory.
-  Agent(int count, const char* const* arguments);
+  /// Decides by the arguments, as NormalizeArguments() gives them; from then on the log is kept in
+  /// memory.
+  explicit Agent(std::vector<std::string> words);
 
   bool IsWanted() const { return wanted_; }
 
@@ -35,6 +32,8 @@ class Agent {
   /// Adds what was written.
   void Wrote(const WrittenResults& results);
   void Wrote(const std::vector<std::filesystem::path>& files);
+  /// Of several reports --json prints none: what to give instead, to get all of them.
+  void RestIs(std::string_view option) { rest_ = option; }
   /// Throws Error (kUsage) if --json was given, too.
   void RefuseJson(bool json) const;
 
@@ -44,13 +43,15 @@ class Agent {
   void FinishWithError(std::string_view text, int exit_code);
 
  private:
-  std::string Command(std::string_view dropped, std::string_view put) const;
+  std::string Rest() const;
+  std::string Corrected(std::string_view text) const;
   std::vector<std::string> Warnings() const;
 
   bool wanted_ = false;
   std::size_t most_ = 2000;
   int log_ = -1;  // a file in memory; -1: there is none, and nothing is logged
   std::vector<std::string> words_;
+  std::string rest_ = "--json";
   AgentAnswer answer_;
   WrittenResults written_;
 };

@@ -6,6 +6,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "check_report.h"
@@ -13,15 +15,43 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
+#include "mpa/report/rank_cell.h"
 
 namespace mpa {
+
+namespace {
+
+// The advisor needs what idle times need; without it, the first recipe that runs.
+std::string NextOf(const CheckReport& report) {
+  const auto runs = [&](std::size_t check) {
+    return std::ranges::any_of(report.judged, [&](const JudgedCapture& of_rank) {
+      return of_rank.verdicts[check].ability != Ability::kCannotRun;
+    });
+  };
+  const std::string path = ShellWord(report.survey.path.string());
+  constexpr std::string_view kRecipe = "cluster: ";
+  std::string first;
+  for (std::size_t i = 0; i < AllAnalyzerChecks().size(); ++i) {
+    const std::string& name = AllAnalyzerChecks()[i].name;
+    if (!name.starts_with(kRecipe) || !runs(i)) continue;
+    if (name == "cluster: free_analysis")
+      return fmt::format("msprof-analyze advisor all -d {}", path);
+    if (first.empty())
+      first = fmt::format("msprof-analyze -m {} -d {}", name.substr(kRecipe.size()), path);
+  }
+  return first;
+}
+
+}  // namespace
 
 // Of ranks of which the same is to be said one row.
 void TellAgent(const CheckReport& report, AgentAnswer& answer) {
   answer.question =
       "what captures hold, which analyses can use them, how to collect what is missing";
+  // The path, then a sentence in lines.
   const std::vector<std::string> lines = CheckLines(report);
-  answer.answer.assign(lines.begin() + 1, lines.begin() + 2);
+  const auto end = std::ranges::find(lines, "");
+  answer.answer = {fmt::format("{}", fmt::join(lines.begin() + 1, end, " "))};
   AgentTable captures{.name = "captures",
                       .columns = {"rank", "kind", "steps", "bytes", "device", "problem", "path"},
                       .of = report.survey.ranks.size()};
@@ -30,9 +60,8 @@ void TellAgent(const CheckReport& report, AgentAnswer& answer) {
   for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
     const RankFacts& facts = report.survey.ranks[i];
     const auto steps = facts.steps ? Cell(static_cast<std::int64_t>(facts.steps->size())) : Cell();
-    captures.rows.push_back({facts.id.IsKnown() ? Cell(RankName(facts.id)) : Cell(),
-                             std::string(Name(facts.kind)), steps, facts.bytes, facts.device_name,
-                             facts.problem, facts.path.string()});
+    captures.rows.push_back({RankCell(facts.id), std::string(Name(facts.kind)), steps, facts.bytes,
+                             facts.device_name, facts.problem, facts.path.string()});
     for (std::size_t k = 0; k < report.judged[i].verdicts.size(); ++k) {
       const Verdict& verdict = report.judged[i].verdicts[k];
       if (verdict.is_apart) continue;
@@ -60,8 +89,7 @@ void TellAgent(const CheckReport& report, AgentAnswer& answer) {
   answer.scope = {{"captures", static_cast<std::int64_t>(report.survey.ranks.size())},
                   {"events_read", report.tried ? "yes" : "no"}};
   answer.tables = {std::move(abilities), std::move(captures)};
-  answer.next =
-      fmt::format("msprof-analyze advisor all -d {}", ShellWord(report.survey.path.string()));
+  answer.next = NextOf(report);
 }
 
 }  // namespace mpa

@@ -67,10 +67,12 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
       "Language of texts for people [default: that of LC_ALL, LC_MESSAGES or LANG]", "LANG",
       kCommon)
       ->check(OneOf({"en", "cn"}));
-  if (command.get_name() != "auto_completion" && command.get_name() != "man") {
+  // What they print has one form.
+  const bool reads_captures =
+      !IsOneOf(command.get_name(), {"auto-completion", "man", "skill", "schema", "mcp"});
+  if (reads_captures)
     add.Flag("--agent", common->agent, "Print one bounded JSON object for agents", kMaxUsed);
-  }
-  if (command.get_option_no_throw("--max_chars") == nullptr) {
+  if (reads_captures && command.get_option_no_throw("--max_chars") == nullptr) {
     add("--max_chars", common->max_chars,
         "Longest document of --agent, in bytes; rows that have no room are counted [default: 2000]",
         "K", kCommon)

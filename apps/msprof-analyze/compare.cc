@@ -167,6 +167,8 @@ int RunSheets(const CompareCommandOptions& options, Agent& agent) {
   }
   const std::string& comparison = options.comparison[0];
   agent.Answer().question = "what differs between two captures, and what it costs";
+  agent.Answer().scope = {
+      {"base", options.base[0]}, {"comparison", comparison}, {"times", kTimesOfCaptures}};
   agent.Answer().next = fmt::format("msprof-analyze advisor all -d {} -bp {}",
                                     ShellWord(comparison), ShellWord(options.base[0]));
   const SheetsDelivery delivery{.exports = options.exports,

@@ -17,6 +17,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/rank.h"
 #include "mpa/base/text.h"
+#include "mpa/report/rank_cell.h"
 #include "printing.h"
 
 namespace mpa {
@@ -199,6 +200,9 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   ClearProgressLine();
   LogNotes(notes);
   SayWhereNotesAre(of_sheets, delivery);
+  std::vector<std::vector<Cell>> of_ranks;
+  for (const RankTotals& rank : totals)
+    of_ranks.push_back({RankCell(rank.rank), rank.base, rank.comparison});
   Report screen;
   screen.screens.push_back(RanksScreen(delivery.base, delivery.comparison, std::move(totals),
                                        request.options.screen_width));
@@ -210,6 +214,12 @@ int CompareAllRanks(CompareRequest request, CapturePairs ranks, const SheetsDeli
   delivery.agent.Wrote(files);
   if (delivery.agent.IsWanted()) {
     delivery.agent.Show(screen);
+    delivery.agent.RestIs("--export_type json");
+    AgentTable& table = delivery.agent.Answer().tables.emplace_back();
+    table = {.name = "ranks",
+             .columns = {"rank", "base_ns", "comparison_ns"},
+             .rows = std::move(of_ranks)};
+    table.of = table.rows.size();
   } else {
     delivery.exports.Show(screen);
   }

@@ -101,6 +101,14 @@ std::string Label(const CLI::Option& option) {
 
 }  // namespace
 
+HelpPage::List CommandList(const CLI::App& program) {
+  HelpPage::List list{"Commands", {}};
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    list.terms.emplace_back(command->get_name(), command->get_description());
+  }
+  return list;
+}
+
 HelpPage::List ExitCodeList(std::vector<std::pair<std::string, std::string>> more) {
   HelpPage::List list{"Exit codes",
                       {{"0", "done"},

@@ -78,6 +78,9 @@ struct HelpPage {
   std::vector<std::string> documents{};  ///< files of docs/ that say more; only in the manual
 };
 
+/// The commands of the program.
+HelpPage::List CommandList(const CLI::App& program);
+
 /// The exit codes of every command; `more` are those of one, or other words for some.
 HelpPage::List ExitCodeList(std::vector<std::pair<std::string, std::string>> more);
 

@@ -33,11 +33,7 @@ HelpPage ProgramPage(const CLI::App& program) {
   HelpPage page;
   page.summary = program.get_description();
   page.usage = {"COMMAND [OPTIONS]", "-m RECIPE -d DIR [OPTIONS]"};
-  HelpPage::List commands{"Commands", {}};
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    commands.terms.emplace_back(command->get_name(), command->get_description());
-  }
-  page.before_options = {std::move(commands), RecipeList()};
+  page.before_options = {CommandList(program), RecipeList()};
   page.examples = {"check ./result",
                    "compare -d ./new_ascend_pt -bp ./old_ascend_pt",
                    "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
@@ -264,7 +260,7 @@ int ReportFailure(ErrorKind kind, const char* text, Agent& agent) {
 int main(int argc, char** argv) {
   mpa::PrepareForEnds();
   mpa::KeepFreedMemory();
-  mpa::Agent agent(argc, argv);
+  mpa::Agent agent(mpa::NormalizeArguments(argc, argv));
   try {
     mpa::ChooseLanguage(argc, argv);
     return mpa::RunProgram(argc, argv, agent);

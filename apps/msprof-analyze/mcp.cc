@@ -24,14 +24,14 @@ namespace fs = std::filesystem;
 using Json = McpTools::Json;
 
 constexpr std::string_view kVersion = "2026-07-28";
-constexpr std::string_view kSessionVersions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
-                                                 "2024-11-05"};
+// Without 2025-03-26, the only one in which several requests may share a line.
+constexpr std::string_view kSessionVersions[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
 constexpr std::size_t kMostBytes = 1 << 20;  // of a message
 
 constexpr const char* kInstructions =
     "Profiles of models on Ascend NPUs. Call check first, then diagnose; why explains a finding by"
-    " its"
-    " key; query answers the rest in SQL. Times are ns. Never add durations of several streams or"
+    " its key; query answers the rest in SQL. Times are ns. Never add durations of several streams"
+    " or"
     " ranks, never call a wait for peers compute, never judge from one step.";
 
 enum ErrorCode : int {
@@ -58,15 +58,14 @@ class Server {
     try {
       const Json message = Json::parse(line, nullptr, false);
       if (message.is_discarded()) throw Refusal{kParseError, "invalid JSON"};
+      const bool has_id = message.is_object() && message.contains("id");
+      if (has_id && (message["id"].is_string() || message["id"].is_number_integer()))
+        id = message["id"];
       const bool is_request = message.is_object() && message.value("jsonrpc", Json()) == "2.0" &&
                               message.contains("method") && message["method"].is_string();
       if (!is_request) throw Refusal{kInvalidRequest, "not a JSON-RPC 2.0 request"};
-      if (!message.contains("id")) return {};  // a notification
-      id = message["id"];
-      if (!id.is_string() && !id.is_number_integer()) {
-        id = Json();
-        throw Refusal{kInvalidRequest, "id must be a string or an integer"};
-      }
+      if (!has_id) return {};  // a notification
+      if (id.is_null()) throw Refusal{kInvalidRequest, "id must be a string or an integer"};
       const Json params = message.value("params", Json::object());
       if (!params.is_object()) throw Refusal{kInvalidParams, "params must be an object"};
       return Reply(id, "result", Result(message["method"].get<std::string>(), params));
@@ -85,7 +84,12 @@ class Server {
   }
 
   static Json ServerInfo() { return {{"name", "msprof-analyze"}, {"version", MPA_VERSION}}; }
-  static Json Capabilities() { return {{"tools", Json::object()}}; }
+  // What a client learns first, in every revision.
+  static Json Introduction() {
+    return {{"capabilities", {{"tools", Json::object()}}},
+            {"serverInfo", ServerInfo()},
+            {"instructions", kInstructions}};
+  }
 
   static Json SupportedVersions() {
     Json versions = {std::string(kVersion)};
@@ -118,10 +122,8 @@ class Server {
     const bool is_modern = SaysItsVersion(params);
     Json result;
     if (method == "server/discover") {
-      result = {{"supportedVersions", SupportedVersions()},
-                {"capabilities", Capabilities()},
-                {"serverInfo", ServerInfo()},
-                {"instructions", kInstructions}};
+      result = Introduction();
+      result["supportedVersions"] = SupportedVersions();
     } else if (method == "tools/list") {
       result = {{"tools", McpTools::List()}};
     } else if (method == "tools/call") {
@@ -148,10 +150,9 @@ class Server {
         asked.is_string() &&
         std::ranges::find(kSessionVersions, asked.get<std::string>()) != std::end(kSessionVersions);
     has_session_ = true;
-    return {{"protocolVersion", known ? asked : Json(std::string(kSessionVersions[0]))},
-            {"capabilities", Capabilities()},
-            {"serverInfo", ServerInfo()},
-            {"instructions", kInstructions}};
+    Json result = Introduction();
+    result["protocolVersion"] = known ? asked : Json(std::string(kSessionVersions[0]));
+    return result;
   }
 
   Json Call(const Json& params) {

@@ -29,10 +29,9 @@ class McpTools {
   Result Call(const std::string& name, const Json& arguments);
 
  private:
+  bool IsBelow(const std::filesystem::path& path) const;
   std::string PathIn(const Json& arguments, const char* key) const;
   QueryJob& JobOf(const std::string& captures, const std::string& base);
-  Result Ask(const std::string& captures, const std::string& base, const std::string& sql,
-             std::size_t most);
 
   std::filesystem::path root_;
   std::string loaded_;             // the captures of `job_`

@@ -2,13 +2,17 @@
 // `msprof-analyze query` and `schema`: SQL over captures.
 #include "mpa/query/query.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
+#include <variant>
 
 #include "agent.h"
 #include "choices.h"
@@ -21,7 +25,10 @@
 #include "mpa/base/progress.h"
 #include "mpa/pipeline/cluster.h"
 #include "printing.h"
+#include "query_commands.h"
 #include "query_output.h"
+#include "query_prompt.h"
+#include "unknown_names.h"
 
 namespace mpa {
 namespace {
@@ -49,7 +56,7 @@ std::string ReadAll(std::istream& stream, std::string_view name) {
   return text;
 }
 
-// The statement among the words: the one that names nothing that is there.
+// The statement among the words: one that is SQL or a command, and no path.
 std::string TakeStatement(QueryOptions& options) {
   if (options.file == "-") return ReadAll(std::cin, "-f -");
   if (!options.file.empty()) {
@@ -60,8 +67,9 @@ std::string TakeStatement(QueryOptions& options) {
   std::string sql;
   std::erase_if(options.words, [&](const std::string& word) {
     std::error_code ignored;
-    const bool is_sql = word.find_first_of(" \n\t(") != std::string::npos &&
-                        !std::filesystem::exists(ExpandHome(word), ignored);
+    const bool is_sql =
+        (word.find_first_of(" \n\t(") != std::string::npos || IsQueryCommand(word)) &&
+        !std::filesystem::exists(ExpandHome(word), ignored);
     if (is_sql && !sql.empty())
       Fail(ErrorKind::kUsage, "one statement at a time; quote it as a whole: {}", kQueryUsage);
     if (is_sql) sql = word;
@@ -70,13 +78,11 @@ std::string TakeStatement(QueryOptions& options) {
   return sql;
 }
 
-std::vector<QuerySide> SidesOf(QueryOptions& options, std::int64_t memory) {
+std::vector<QuerySide> SidesOf(const QueryOptions& options) {
   const auto side = [&](std::string name, const std::vector<std::string>& captures) {
     RankOptions ranks = options.ranks;
     const std::string path = PathOf(captures, kQueryUsage, ranks.open);
-    QuerySide made{std::move(name), ranks.Request(path)};
-    made.captures.memory_bytes = memory;
-    return made;
+    return QuerySide{std::move(name), ranks.Request(path)};
   };
   std::vector<std::string> captures = options.captures;
   captures.insert(captures.end(), options.words.begin(), options.words.end());
@@ -97,68 +103,109 @@ void PrintAnswer(const QueryOptions& options, const QueryAnswer& answer, Agent& 
   Print(text);
 }
 
-int Finish(const QueryAnswer& answer) {
-  ClearProgressLine();
-  LogNotes(answer.notes);
-  FinishStdout();
-  return answer.partial ? kExitPartial : 0;
+// What to ask, below the tables.
+void PrintQuestions() {
+  Print("\n" + Say("for example (msprof-analyze query .examples shows the SQL):") + "\n");
+  for (const SqlExample& example : SqlExamples()) Print("  " + example.question + "\n");
+  Print(Say("ask: msprof-analyze query CAPTURE 'SELECT ...'; '.schema kernel' lists columns") +
+        "\n");
 }
 
-int ListTables(const QueryOptions& options, QueryJob& job, Agent& agent) {
-  const QueryAnswer tables = job.Tables();
-  ClearProgressLine();
-  PrintAnswer(options, tables, agent);
-  if (!options.json && !options.csv && !agent.IsWanted()) {
-    Print("\n" + Say("for example:") + "\n");
-    for (const char* const example :
-         {"SELECT name, count(*), sum(dur)/1e6 ms FROM kernel GROUP BY 1 ORDER BY 3 DESC LIMIT 5",
-          "SELECT step, sum(ns)/1e6 ms FROM account WHERE leaf LIKE 'free%' GROUP BY 1",
-          "SELECT rank, percentile(dur, 99) FROM comm GROUP BY 1",
-          "SELECT name, dur FROM op WHERE dur > 1e6 AND device_total_ns = 0"})
-      Print(std::string("  ") + example + "\n");
-    Print(Say("'msprof-analyze schema' lists the columns") + "\n");
-  }
-  return Finish(tables);
+// Lines of a view, which must not be cut.
+void PrintWhole(const QueryAnswer& answer) {
+  for (const auto& row : answer.rows) Print(std::get<std::string>(row[0]) + "\n");
 }
+
+class Session {
+ public:
+  Session(const QueryOptions& options, Agent& agent) : options_(options), agent_(agent) {}
+
+  bool IsForPeople() const { return !options_.csv && !options_.json && !agent_.IsWanted(); }
+  bool IsPartial() const { return partial_; }
+
+  /// The captures; nothing is read before a statement names it.
+  QueryJob& Job() {
+    if (!job_) job_ = std::make_unique<QueryJob>(SidesOf(options_));
+    return *job_;
+  }
+
+  void Answer(const std::string& statement) {
+    const bool is_command = IsQueryCommand(statement);
+    const QueryAnswer answer =
+        is_command ? AnswerQueryCommand(statement, [&]() -> QueryJob& { return Job(); })
+                   : Job().Run(statement, Limits());
+    ClearProgressLine();
+    if (IsForPeople() && statement.starts_with(".examples"))
+      Print(SqlExamplesText());
+    else if (IsForPeople() && is_command && answer.columns.size() == 1)
+      PrintWhole(answer);
+    else
+      PrintAnswer(options_, answer, agent_);
+    FinishStdout();
+    partial_ = partial_ || answer.partial;
+    std::vector<std::string> notes = answer.notes;
+    std::erase_if(notes, [&](const std::string& note) { return !told_.insert(note).second; });
+    if (!agent_.IsWanted()) LogNotes(notes);  // which are in the object
+  }
+
+ private:
+  QueryLimits Limits() const {
+    const std::size_t usual = IsForPeople() ? kScreenRows : QueryLimits().rows;
+    return {.rows = options_.max_rows.value_or(usual), .seconds = options_.max_seconds};
+  }
+
+  const QueryOptions& options_;
+  Agent& agent_;
+  std::unique_ptr<QueryJob> job_;
+  std::set<std::string> told_;
+  bool partial_ = false;
+};
 
 int RunQuery(QueryOptions options, Agent& agent) {
   if (options.csv && options.json)
     Fail(ErrorKind::kUsage, "--csv and --json exclude each other; give one");
   agent.RefuseJson(options.json);
   const std::string sql = TakeStatement(options);
-  const std::int64_t memory = ApplyMemoryLimit("--memory_limit", options.ranks.memory_limit);
-  QueryJob job(SidesOf(options, memory));
+  Session session(options, agent);
   if (!options.database.empty()) {
     if (!sql.empty()) Fail(ErrorKind::kUsage, "--export writes all tables; leave out '{}'", sql);
-    job.Export(ExpandHome(options.database));
+    session.Job().Export(ExpandHome(options.database));
     ClearProgressLine();
     LogNotice("all tables are in {}", options.database);
     agent.Wrote({ExpandHome(options.database)});
     return 0;
   }
-  if (sql.empty()) return ListTables(options, job, agent);
-  const bool for_people = !options.csv && !options.json && !agent.IsWanted();
-  const std::size_t usual = for_people ? kScreenRows : QueryLimits().rows;
-  const QueryAnswer answer =
-      job.Run(sql, {.rows = options.max_rows.value_or(usual), .seconds = options.max_seconds});
-  ClearProgressLine();
-  agent.Answer().question = sql;
-  PrintAnswer(options, answer, agent);
-  return Finish(answer);
+  agent.Answer().question = sql.empty() ? "which tables have rows, and how many" : sql;
+  if (sql.empty()) agent.Answer().next = "msprof-analyze schema";
+  try {
+    session.Answer(sql.empty() ? ".tables" : sql);
+  } catch (const Misspelt& error) {
+    if (options.file.empty() && !error.corrected.empty()) SuggestInstead(sql, error.corrected);
+    throw;
+  }
+  if (sql.empty() && session.IsForPeople()) {
+    PrintQuestions();
+    if (isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0)
+      PromptForStatements([&](const std::string& statement) { session.Answer(statement); });
+    FinishStdout();
+  }
+  return session.IsPartial() ? kExitPartial : 0;
 }
 
 HelpPage QueryPage() {
   HelpPage page;
   page.summary =
       "Answers SQL (SQLite) over captures of any format: operators, kernels, launches, collectives,"
-      " memory, and what analyses make of them. Without a statement, lists the tables.";
+      " memory, and what analyses make of them. Without a statement, lists the tables, and on a"
+      " terminal asks for statements.";
   page.usage = {"query CAPTURE... 'SELECT ...' [OPTIONS]", "query CAPTURE... [OPTIONS]",
                 "query CAPTURE... --export FILE.db"};
   page.after_options = {ExitCodeList({})};
   page.examples = {
       "query ./result \"SELECT name, count(*), sum(dur)/1e6 ms FROM kernel GROUP BY 1 ORDER BY 3"
       " DESC LIMIT 5\"",
-      "query ./new_ascend_pt -bp ./old_ascend_pt \"SELECT side, median(finish - start) FROM step GROUP BY 1\"",
+      "query ./new_ascend_pt -bp ./old_ascend_pt \"SELECT side, median(finish - start) FROM step"
+      " GROUP BY 1\"",
       "query ./result --export all.db"};
   page.documents = {"query.md", "schema.md"};
   return page;

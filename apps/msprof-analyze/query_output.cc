@@ -11,7 +11,9 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/language.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/rank.h"
 
 namespace mpa {
 namespace {
@@ -26,13 +28,6 @@ std::string CellText(const Cell& cell) {
 }
 
 bool IsText(const Cell& cell) { return std::holds_alternative<std::string>(cell); }
-
-QueryJson CellJson(const Cell& cell) {
-  if (const auto* number = std::get_if<std::int64_t>(&cell)) return *number;
-  if (const auto* number = std::get_if<double>(&cell)) return *number;
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return nullptr;
-}
 
 struct ScreenColumn {
   std::vector<std::string> cells;  // the name first
@@ -114,12 +109,20 @@ std::string AnswerCsv(const QueryAnswer& answer) {
 // Units stand behind the names of columns.
 void TellAgent(const QueryAnswer& answer, AgentAnswer& agent) {
   AgentTable table{.name = "rows", .rows = answer.rows, .of = answer.rows.size()};
-  for (const QueryColumn& column : answer.columns)
-    table.columns.push_back(column.unit.empty() ? column.name : column.name + " " + column.unit);
-  if (answer.truncated)
-    agent.caveats.push_back(Say("more rows follow; add LIMIT or GROUP BY, or give --max_rows"));
-  agent.scope = {{"ranks", static_cast<std::int64_t>(answer.ranks)},
-                 {"times", "ns since the Unix epoch"}};
+  for (const auto& [name, unit, meaning] : answer.columns) {
+    const bool says_it = unit.empty() || name.ends_with("_" + unit);
+    table.columns.push_back(says_it ? name : name + " " + unit);
+  }
+  agent.answer = {fmt::format("rows: {}{}", answer.truncated ? "more than " : "", table.of)};
+  if (answer.truncated) {
+    ++table.of;  // at least
+    agent.lost = Say("more rows follow; add LIMIT or GROUP BY, or give --max_rows");
+  } else if (answer.partial) {
+    agent.lost = answer.notes.empty() ? "ranks were left out" : answer.notes.front();
+  }
+  agent.caveats = FoldNotes(answer.notes);
+  agent.scope = {{"ranks", RankList(answer.ranks).Names(RankList::kAllRuns)},
+                 {"times", kTimesOfCaptures}};
   agent.tables = {std::move(table)};
 }
 
@@ -138,7 +141,7 @@ std::string AnswerJson(const QueryAnswer& answer, std::size_t most) {
   document["rows"] = QueryJson::array();
   document["truncated"] = answer.truncated;
   document["complete"] = !answer.partial && !answer.truncated;
-  document["ranks"] = answer.ranks;
+  document["ranks"] = answer.ranks.size();
   document["notes"] = answer.notes;
   const auto dump = [](const QueryJson& json) {
     return PrintableJson(json.dump(-1, ' ', false, QueryJson::error_handler_t::replace));
@@ -147,7 +150,7 @@ std::string AnswerJson(const QueryAnswer& answer, std::size_t most) {
   std::size_t shown = 0;
   for (const auto& row : answer.rows) {
     QueryJson cells = QueryJson::array();
-    for (const Cell& cell : row) cells.push_back(CellJson(cell));
+    for (const Cell& cell : row) cells.push_back(JsonOf(cell));
     size += dump(cells).size() + 1;
     if (most > 0 && size > most) break;
     document["rows"].push_back(std::move(cells));

@@ -270,6 +270,7 @@ Detail DetailOf(const Delivery& delivery) {
 int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
               const Delivery& delivery, const fs::path& output, const EarlyDocuments& early) {
   NewNotes notes;
+  if (runs.size() > 1) delivery.agent.RestIs("--export_type json");
   bool partial = false, any = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     try {

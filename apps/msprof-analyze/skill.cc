@@ -35,14 +35,6 @@ std::string ListOf(const HelpPage::List& list, bool shorter) {
   return text;
 }
 
-HelpPage::List CommandList(const CLI::App& program) {
-  HelpPage::List list{"Commands", {}};
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    list.terms.emplace_back(command->get_name(), command->get_description());
-  }
-  return list;
-}
-
 std::string TableNames() {
   std::string names;
   const nlohmann::json schema = nlohmann::json::parse(SchemaJson());

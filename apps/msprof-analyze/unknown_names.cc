@@ -64,7 +64,7 @@ void FailUnknownCommand(const CLI::App& program, const std::string& name) {
   const auto command = Nearest(name, commands);
   const auto recipe = command ? std::nullopt : Nearest(name, Recipes());
   if (recipe) {
-    SuggestInstead(name, "-m " + *recipe);
+    SuggestInstead(name, "-m=" + *recipe);
     Fail(ErrorKind::kUsage, "unknown command '{}'; did you mean the recipe '-m {}'?", name,
          *recipe);
   }
@@ -79,6 +79,7 @@ void FailUnknownCommand(const CLI::App& program, const std::string& name) {
 void FailUnknownOption(const CLI::App& command, const std::vector<std::string>& unknown) {
   const std::string name = unknown.front().substr(0, unknown.front().find('='));
   const auto nearest = Nearest(name, OptionNames(command));
+  if (name == "--agent") SuggestInstead(name, "");
   if (nearest) SuggestInstead(unknown.front(), *nearest + unknown.front().substr(name.size()));
   if (nearest) Fail(ErrorKind::kUsage, "unknown option '{}'; did you mean '{}'?", name, *nearest);
   Fail(ErrorKind::kUsage, "unknown option '{}'; see 'msprof-analyze {} --help'", name,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -19,6 +20,7 @@
 
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
+#include "mpa/base/interruption.h"
 #include "mpa/base/language.h"
 
 namespace mpa {
@@ -26,6 +28,7 @@ namespace {
 
 std::recursive_mutex g_mutex;
 pthread_t g_signal_thread;
+std::atomic<bool> g_is_stoppable = false, g_was_interrupted = false;
 // Given back when memory is exhausted, for the clean-ups.
 constexpr std::size_t kReserveBytes = std::size_t{256} << 10;
 char* g_reserve = nullptr;
@@ -33,10 +36,9 @@ char* g_reserve = nullptr;
 // A reader of stderr that does not read must not keep the program alive.
 void WriteLastLine(std::string_view message) {
   std::array<char, 512> line;
-  const auto end = fmt::format_to_n(
-      line.data(), line.size() - 1, "{}msprof-analyze: {}: {}",
-      IsTerminal(stderr) ? "\r\033[K" : "", Translated("error"),
-      Translated(message.substr(0, line.size() / 2)));
+  const auto end = fmt::format_to_n(line.data(), line.size() - 1, "{}msprof-analyze: {}: {}",
+                                    IsTerminal(stderr) ? "\r\033[K" : "", Translated("error"),
+                                    Translated(message.substr(0, line.size() / 2)));
   *end.out = '\n';
   pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
@@ -77,7 +79,7 @@ void WaitForSignals() {
   try {
     std::thread waiting([awaited] {
       int signal = 0;
-      while (sigwait(&awaited, &signal) != 0) {
+      while (sigwait(&awaited, &signal) != 0 || (signal == SIGINT && Interruption::Take())) {
       }
       EndBySignal(signal);
     });
@@ -130,6 +132,15 @@ void CleanUp::RunAll() {
     }
   }
 }
+
+Interruption::Interruption() {
+  Forget();
+  g_is_stoppable = true;
+}
+void Interruption::Forget() { g_was_interrupted = false; }
+Interruption::~Interruption() { g_is_stoppable = false; }
+bool Interruption::Take() { return g_is_stoppable && !g_was_interrupted.exchange(true); }
+bool WasInterrupted() { return g_is_stoppable && g_was_interrupted; }
 
 Uninterrupted::Uninterrupted() : lock_(g_mutex) {}
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -206,15 +207,27 @@ std::string StepText(const StepItem& step) {
              GrowthOf(step.before->median, step.after->median), *step.after->probability);
 }
 
+bool CanHaveStep(const Trend& trend) { return trend.values.size() >= 2 * kLeastRunsOfLevel; }
+
 std::string LevelText(const Trend& trend) {
   const Stretch& level = trend.stretches.back();
+  const std::string newest = AmountText(trend.quantity, trend.values.back());
+  const std::string median = AmountText(trend.quantity, level.median);
+  const std::int64_t run = trend.runs.back()->id, since = trend.runs[level.begin]->id;
+  if (!CanHaveStep(trend)) {
+    return Say("{}: {} in run {}, median {}; {} of the {} runs that tell a step change", trend.name,
+               newest, run, median, trend.values.size(), 2 * kLeastRunsOfLevel);
+  }
   const std::string noise = level.median > 0
                                 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(level.noise) /
                                                               static_cast<double>(level.median))
                                 : AmountText(trend.quantity, level.noise);
-  return Say("{}: {} in run {}; the median since run {} is {}, noise {}", trend.name,
-             AmountText(trend.quantity, trend.values.back()), trend.runs.back()->id,
-             trend.runs[level.begin]->id, AmountText(trend.quantity, level.median), noise);
+  if (trend.stretches.size() == 1) {
+    return Say("{}: no step change in {} runs; {} in run {}, median since run {} {}, noise {}",
+               trend.name, trend.values.size(), newest, run, since, median, noise);
+  }
+  return Say("{}: {} in run {}; the median since run {} is {}, noise {}", trend.name, newest, run,
+             since, median, noise);
 }
 
 void AddLines(const std::vector<Trend>& trends, const Trend& shown, ScreenLines& lines) {
@@ -225,13 +238,15 @@ void AddLines(const std::vector<Trend>& trends, const Trend& shown, ScreenLines&
   AddList(shown, lines);
   std::string without;
   for (const Trend& trend : trends) {
-    if (&trend != &shown) {
-      for (const StepItem& step : StepsOf(trend)) AddSentence(StepText(step), lines);
-    }
-    if (trend.stretches.size() == 1) without += (without.empty() ? "" : ", ") + trend.name;
+    if (&trend == &shown) continue;
+    for (const StepItem& step : StepsOf(trend)) AddSentence(StepText(step), lines);
+    if (trend.stretches.size() == 1 && CanHaveStep(trend))
+      without += (without.empty() ? "" : ", ") + trend.name;
   }
   if (!without.empty()) AddSentence(Say("no step change: {}", without), lines);
 }
+
+// --- Page ---
 
 PageChart ChartOf(const Trend& trend) {
   const bool is_time = trend.quantity == Quantity::kTime;
@@ -241,20 +256,47 @@ PageChart ChartOf(const Trend& trend) {
                              : ChartUnitOf(is_time ? Measured::kNs : Measured::kBytes, largest);
   PageChart chart{.kind = PageChart::Kind::kLines,
                   .title = Say("{} of each run, and the band of its noise", trend.name),
+                  .note = LevelText(trend),
                   .unit = std::string(unit.name),
-                  .unit_of_places = Say("run")};
-  PageSeries value{.name = Say("run"), .tint = Tint::kBase}, low{.name = Say("band from")},
-      high{.name = Say("band to")};
+                  .unit_of_places = Say("run"),
+                  .band = Say("noise of the runs")};
+  PageSeries value{.name = Say("run"), .tint = Tint::kBase},
+      failed{.name = Say("failed its gate"), .tint = Tint::kWorse};
+  bool any_failed = false;
   for (std::size_t i = 0; i < trend.values.size(); ++i) {
     const Stretch& level = trend.StretchOf(i);
     const auto middle = static_cast<double>(level.median);
+    const double shown = static_cast<double>(trend.values[i]) / unit.size;
+    const bool has_failed = trend.runs[i]->exit_code != 0;
     chart.at.push_back(static_cast<double>(trend.runs[i]->id));
-    value.values.push_back(static_cast<double>(trend.values[i]) / unit.size);
-    low.values.push_back((middle - BandOf(level)) / unit.size);
-    high.values.push_back((middle + BandOf(level)) / unit.size);
+    value.values.push_back(shown);
+    failed.values.push_back(has_failed ? shown : std::numeric_limits<double>::quiet_NaN());
+    any_failed = any_failed || has_failed;
+    chart.bands.emplace_back(
+        std::pair((middle - BandOf(level)) / unit.size, (middle + BandOf(level)) / unit.size));
   }
-  chart.series = {std::move(value), std::move(low), std::move(high)};
+  for (const StepItem& step : StepsOf(trend)) {
+    chart.marks.push_back(
+        {static_cast<double>(step.run->id),
+         Say("run {}: {}", step.run->id, GrowthOf(step.before->median, step.after->median))});
+  }
+  chart.series = {std::move(value)};
+  if (any_failed) chart.series.push_back(std::move(failed));
   return chart;
+}
+
+// The metric that was asked for, then those with a step change.
+std::vector<PageChart> ChartsOf(const std::vector<Trend>& trends, const Trend& shown) {
+  std::vector<const Trend*> order;
+  for (const Trend& trend : trends) {
+    if (trend.values.size() > 1) order.push_back(&trend);  // one is no line
+  }
+  std::ranges::stable_sort(order, {}, [&](const Trend* trend) {
+    return std::pair(trend != &shown, trend->stretches.size() == 1);
+  });
+  std::vector<PageChart> charts;
+  for (const Trend* trend : order) charts.push_back(ChartOf(*trend));
+  return charts;
 }
 
 const Trend& Chosen(const std::vector<Trend>& trends, const std::string& metric) {
@@ -273,13 +315,14 @@ const Trend& Chosen(const std::vector<Trend>& trends, const std::string& metric)
 Report HistoryReport(const std::vector<HistoryRun>& runs, const std::string& metric) {
   Report report;
   const std::vector<Trend> trends = TrendsOf(runs);
-  AddLines(trends, Chosen(trends, metric), report.lines);
+  const Trend& shown = Chosen(trends, metric);
+  AddLines(trends, shown, report.lines);
+  report.drawings = ChartsOf(trends, shown);
   ItemSheet steps({"StepChanges", "Runs at which the level of a metric changed."}, StepColumns());
   ItemSheet values({"History", "Every metric of every run."}, ValueColumns());
   std::map<std::string_view, std::size_t> places;
   for (const Trend& trend : trends) {
     for (const StepItem& step : StepsOf(trend)) steps.Add(step);
-    report.drawings.push_back(ChartOf(trend));
     for (std::size_t i = 0; i < trend.values.size(); ++i) {
       const HistoryRun& run = *trend.runs[i];
       const auto value = std::ranges::find(run.values, trend.name, &HistoryRun::Value::metric);

@@ -25,7 +25,6 @@
 namespace mpa::gate {
 namespace {
 
-constexpr std::size_t kLeastRuns = 4;  // on either side of a change
 constexpr int kPermutations = 999;
 constexpr double kChangeIsSure = 0.01;
 // The noise band: what leaves it is a change.
@@ -69,10 +68,10 @@ Part MostDifferent(const std::vector<std::int64_t>& ranks, Where where) {
   std::vector<std::int64_t> sums(count + 1);
   std::partial_sum(ranks.begin(), ranks.end(), sums.begin() + 1);
   Part part;
-  const std::size_t first = where == Where::kAtEnd ? 0 : kLeastRuns;
+  const std::size_t first = where == Where::kAtEnd ? 0 : kLeastRunsOfLevel;
   const std::size_t last = where == Where::kAtEnd ? 0 : count;
   for (std::size_t begin = first; begin <= last; ++begin) {
-    for (std::size_t end = begin + kLeastRuns; end + kLeastRuns <= count; ++end) {
+    for (std::size_t end = begin + kLeastRunsOfLevel; end + kLeastRunsOfLevel <= count; ++end) {
       const auto sum = static_cast<double>(sums[end] - sums[begin]);
       const double statistic =
           sum * sum / static_cast<double>((end - begin) * (count - (end - begin)));
@@ -119,7 +118,7 @@ struct Step {
 
 // Adds the places within `values`, the first of which is at `begin`, in ascending order.
 void FindSteps(Values values, std::size_t begin, std::vector<Step>& steps) {
-  if (values.size() < 2 * kLeastRuns) return;
+  if (values.size() < 2 * kLeastRunsOfLevel) return;
   const std::vector<std::int64_t> ranks = CentredRanks(values);
   for (const Where where : {Where::kAtEnd, Where::kWithin}) {
     const Part part = MostDifferent(ranks, where);
@@ -146,7 +145,7 @@ std::int64_t DeviationsOf(Values side) {
 std::size_t PlaceOf(Values values) {
   std::size_t place = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t k = kLeastRuns; k + kLeastRuns <= values.size(); ++k) {
+  for (std::size_t k = kLeastRunsOfLevel; k + kLeastRunsOfLevel <= values.size(); ++k) {
     const std::int64_t sum = DeviationsOf(values.first(k)) + DeviationsOf(values.subspan(k));
     if (sum < least) std::tie(place, least) = std::pair(k, sum);
   }

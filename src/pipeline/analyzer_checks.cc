@@ -5,7 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "load_rank.h"
@@ -96,6 +101,71 @@ Verdict JudgeByFacts(const AnalyzerCheck& check, const RankFacts& facts) {
       "no trace_view.json and no profiler database there", "copy the whole capture");
   LeaveOutSettingsMade(facts, verdict);
   return verdict;
+}
+
+namespace {
+
+// What records contents that no analysis needs.
+const char* SettingOf(const RecordedContent& content) {
+  if (content.state == &Contents::l2_cache) return "l2_cache=True";
+  return content.state == &Contents::op_attributes ? "op_attr=True with export_type=Db" : "";
+}
+
+}  // namespace
+
+std::vector<Lack> WhyMissing(const RankFacts& facts) {
+  constexpr std::size_t kContents = std::size(kRecordedContents);
+  if (const Verdict readable = JudgeReadable(facts); readable.CannotRun())
+    return std::vector<Lack>(kContents, readable.lacks.front());
+  // What analyses say of a content: first what fewer other contents would mend as well, then what
+  // more of them say.
+  struct Said {
+    Lack lack;
+    std::size_t mended_by = 0, times = 0;
+  };
+  std::array<std::vector<Said>, kContents> said;
+  const auto add = [&](std::size_t content, const Lack& lack, std::size_t mended_by) {
+    auto found = std::ranges::find(said[content], lack, &Said::lack);
+    if (found == said[content].end()) found = said[content].insert(found, {lack, mended_by});
+    ++found->times;
+  };
+  RankFacts all = facts;
+  for (const RecordedContent& content : kRecordedContents)
+    all.recorded.*content.state = Recorded::kYes;
+  for (const AnalyzerCheck& check : AllAnalyzerChecks()) {
+    const Verdict verdict = JudgeByFacts(check, facts);
+    const auto changed_by = [&](RankFacts changed, std::size_t content, Recorded state) {
+      changed.recorded.*kRecordedContents[content].state = state;
+      return JudgeByFacts(check, changed).lacks;
+    };
+    const std::vector<Lack> of_all = JudgeByFacts(check, all).lacks;
+    std::array<std::vector<Lack>, kContents> rest;
+    for (std::size_t i = 0; i < kContents; ++i) rest[i] = changed_by(facts, i, Recorded::kYes);
+    for (const Lack& lack : verdict.lacks) {
+      const auto mends = [&](const std::vector<Lack>& left) {
+        return std::ranges::find(left, lack) == left.end();
+      };
+      const auto mended_by = static_cast<std::size_t>(std::ranges::count_if(rest, mends));
+      for (std::size_t i = 0; i < kContents; ++i) {
+        // Of an analysis that cannot run anyway, the content may be missing as well.
+        if (mends(rest[i]))
+          add(i, lack, mended_by);
+        else if (verdict.CannotRun() && changed_by(all, i, Recorded::kNo) != of_all)
+          add(i, lack, kContents);
+      }
+    }
+  }
+  std::vector<Lack> reasons;
+  for (std::size_t i = 0; i < kContents; ++i) {
+    const std::vector<Said>& of_content = said[i];
+    const auto first = std::ranges::min_element(of_content, {}, [](const Said& one) {
+      return std::pair(one.mended_by, -static_cast<std::ptrdiff_t>(one.times));
+    });
+    reasons.push_back(first != of_content.end() ? first->lack
+                      : IsKineto(facts.kind)    ? Lack()
+                                                : Lack{"", SettingOf(kRecordedContents[i])});
+  }
+  return reasons;
 }
 
 std::vector<JudgedCapture> JudgeCaptures(const std::vector<RankFacts>& ranks) {

@@ -95,6 +95,8 @@ Sheet& SheetFor(const std::string& group, const Sheet& sheet, Report& report) {
   constexpr double kWidth = 20;
   added.columns.push_back(NamedColumn(kColumn, Format::kText, kWidth,
                                       "The group of captures, where several share ranks."));
+  // Rows of different groups are different bars.
+  for (Chart& chart : added.charts) chart.labels.emplace_back(kColumn);
   return added;
 }
 

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "job_tables.h"
+#include "modules.h"
+#include "mpa/base/error.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/step_selection.h"
+#include "sheet_rows.h"
 #include "tables.h"
 
 namespace mpa::query {
@@ -83,6 +86,31 @@ OpDeviceTable DeviceWorkOfOps(const RankTrace& trace) {
   return table;
 }
 
+// What a recipe answers of this rank alone; no rows where the capture has nothing for it.
+template <typename Made>
+Made AnswerOf(const RankTrace& trace, std::string_view recipe_name, std::string_view sheet) {
+  const Recipe& recipe = RecipeNamed(recipe_name);
+  Made made;
+  Report report;
+  try {
+    recipe.reduce({{trace.rank, recipe.map(trace, {})}}, {},
+                  {.documents = false, .screen = Detail::kNone}, report);
+  } catch (const Error& error) {
+    if (!IsBadInput(error)) throw;
+    return made;
+  }
+  AppendRows(SheetNamed(report, sheet), "", made);
+  return made;
+}
+
+ServingStepTable ServingStepsOf(const RankTrace& trace) {
+  return AnswerOf<ServingStepTable>(trace, "serving_phases", "ServingSteps");
+}
+
+RequestTable RequestsOf(const RankTrace& trace) {
+  return AnswerOf<RequestTable>(trace, "serving_requests", "ServingRequests");
+}
+
 template <auto kMake>
 void Add(const char* name, Tables needs, std::vector<TableInfo>& tables) {
   using Made = decltype(kMake(std::declval<const RankTrace&>()));
@@ -108,10 +136,15 @@ void AddComputedTables(std::vector<TableInfo>& tables) {
   Add<GapsOf>("gap", kAccountTables, tables);
   Add<CountersOf>("counter", Tables::kKernels | Tables::kKernelLoads, tables);
   Add<DeviceWorkOfOps>("op_device", kStepTables | Tables::kHostOps | Tables::kDeviceTasks, tables);
+  Add<ModulesOf>("module", kModuleTables | kStepTables, tables);
+  Add<ServingStepsOf>("serving_step", kAccountTables, tables);
+  Add<RequestsOf>("request", Tables::kServer, tables);
   AddOfJob<ArrivalsOf>("arrival", kLatenessTables, tables);
+  AddOfJob<RlRolesOf>("rl_role", Tables::kNone, tables);
   AddOfJob<FindingsOf>("finding", Tables::kNone, tables);
   AddOfJob<ChangesOf>("change", kAccountTables, tables);
   AddOfJob<CapturedOf>("captured", Tables::kNone, tables);
+  AddOfJob<RunsOf>("run", Tables::kNone, tables);
   AddOfJob<TextsOf>("STRING_IDS", Tables::kNone, tables);
 }
 

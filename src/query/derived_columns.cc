@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "modules.h"
 #include "mpa/measure/device_work.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
@@ -125,6 +126,7 @@ constexpr Derived kDerived[] = {
      [](const RankTrace& trace) { return DeviceTimes(trace, false); }},
     {"op", "device_total_ns", "ns", "the same with that of all operators within", kWorkTables,
      [](const RankTrace& trace) { return DeviceTimes(trace, true); }},
+    {"op", "module", "", "id of the innermost module in which it ran", kModuleTables, ModulesOfOps},
     {"launch", "op", "", kOpMeaning, kOpTables, OpsOfLaunches},
     {"kernel", "launch", "", kLaunchMeaning, Tables::kLaunches, LaunchesOf<&RankTrace::kernels>},
     {"kernel", "op", "", kOpMeaning, kOpTables, OpsOf<&RankTrace::kernels>},

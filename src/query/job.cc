@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/interruption.h"
 #include "mpa/base/notes.h"
+#include "mpa/base/text.h"
 #include "mpa/model/step_selection.h"
 #include "mpa/pipeline/find_ranks.h"
+#include "mpa/pipeline/history.h"
 #include "mpa/pipeline/visit_ranks.h"
 
 namespace mpa::query {
@@ -38,6 +41,62 @@ FoundRanks Find(const ClusterRequest& request, Tables needs) {
   }
   return FindRanks(request.directory, request.ranks, request.open);
 }
+
+// A cell of most columns, and a text with its place in the pool.
+constexpr std::int64_t kBytesOfCell = 8, kBytesOfText = 150;
+
+std::int64_t BytesOf(const RankTrace& trace) {
+  std::int64_t bytes = kBytesOfText * static_cast<std::int64_t>(trace.strings.Size());
+  for (const TableInfo& table : AllTables()) {
+    if (table.stored == nullptr) continue;
+    const auto cells = std::ranges::count_if(
+        table.columns, [](const TableColumn& column) { return column.cell != nullptr; });
+    bytes += kBytesOfCell * cells * static_cast<std::int64_t>(table.rows(table.stored(trace)));
+  }
+  return bytes;
+}
+
+std::int64_t BytesOf(const RankInput& input) {
+  std::int64_t bytes = 0;
+  for (const CaptureFile& file : input.files) bytes += file.bytes;
+  return bytes;
+}
+
+// Refuses a job that would not fit into memory: its first ranks tell how much the others keep.
+class Room {
+ public:
+  Room(std::int64_t limit, const std::vector<std::unique_ptr<LoadedPart>>& there,
+       const std::vector<FoundRank>& ranks)
+      : limit_(limit) {
+    for (const auto& part : there) there_ += BytesOf(part->trace);
+    ranks_ = there.size() + ranks.size();
+    for (const FoundRank& rank : ranks) files_ += BytesOf(rank.input);
+  }
+
+  /// Throws Error (kResource). May be called for several ranks at once.
+  void Take(const RankInput& input, const RankTrace& trace) {
+    const std::lock_guard lock(mutex_);
+    kept_ += BytesOf(trace);
+    read_ += BytesOf(input);
+    const double share = static_cast<double>(files_) / static_cast<double>(std::max(read_, kOne));
+    const double needed =
+        static_cast<double>(there_) + static_cast<double>(kept_) * std::max(share, 1.0);
+    if (limit_ <= 0 || needed <= static_cast<double>(limit_)) return;
+    Fail(ErrorKind::kResource,
+         "the tables of {} take about {:.1f} MB of memory, {:.1f} MB may be used; name fewer tables"
+         " in the statement, or fewer ranks (WHERE rank = 0, --rank_list), or raise --memory_limit",
+         Counted(static_cast<std::int64_t>(ranks_), "rank"), needed / 1e6,
+         static_cast<double>(limit_) / 1e6);
+  }
+
+ private:
+  static constexpr std::int64_t kOne = 1;
+
+  const std::int64_t limit_;
+  std::size_t ranks_ = 0;
+  std::int64_t there_ = 0, files_ = 0, read_ = 0, kept_ = 0;  // bytes
+  std::mutex mutex_;
+};
 
 }  // namespace
 
@@ -82,6 +141,11 @@ void Job::Load(Tables needs) {
 
 void Job::LoadSide(std::size_t side) {
   const ClusterRequest& request = sides_[side].captures;
+  if (IsHistoryFile(request.directory)) {
+    if (loaded_ == Tables::kNone) return;
+    Fail(ErrorKind::kInput, "{}: a history of gates, whose only table is run: .schema run",
+         request.directory.string());
+  }
   FoundRanks found = Find(request, loaded_);
   const Tables needed = NeededOf(found, loaded_);
   std::vector<FoundRank> missing;
@@ -100,8 +164,11 @@ void Job::LoadSide(std::size_t side) {
   if (missing.empty()) return AddNotes(found.notes, found.partial);
   found.ranks = std::move(missing);
   std::vector<char> is_read(parts.size());
+  Room room(request.memory_bytes, parts_, found.ranks);
   const VisitedRanks visited =
       VisitRanks(found, request, needed, [&](std::size_t position, RankId, RankTrace& trace) {
+        if (WasInterrupted()) Fail(ErrorKind::kResource, "the statement was stopped");
+        room.Take(found.ranks[position].input, trace);
         parts[position]->trace = std::move(trace);
         is_read[position] = 1;
       });

@@ -10,14 +10,21 @@
 #include <utility>
 #include <vector>
 
+#include "mpa/base/error.h"
+#include "mpa/base/language.h"
+#include "mpa/capture/ability.h"
 #include "mpa/capture/survey.h"
 #include "mpa/change/step_account.h"
 #include "mpa/collectives/arrivals.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/rank_clocks.h"
 #include "mpa/diagnosis/recipe.h"
+#include "mpa/gate/history.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/pipeline/analyzer_checks.h"
 #include "mpa/pipeline/cluster.h"
+#include "mpa/pipeline/history.h"
+#include "sheet_rows.h"
 
 namespace mpa::query {
 namespace {
@@ -57,13 +64,17 @@ void AddArrivals(const Job& job, std::size_t side, ArrivalTable& table) {
   }
 }
 
-nlohmann::json DiagnosisOf(Job& job, const QuerySide& side) {
-  const Recipe recipe = DiagnosisRecipe();
-  const ClusterOutcome outcome =
-      ReduceRanks(recipe, {}, {.sheets = false, .documents = true, .screen = Detail::kNone},
-                  MapRanks(recipe, side.captures));
+// What a recipe answers of all captures of a side.
+Report ReportOf(Job& job, const QuerySide& side, const Recipe& recipe, OutputSelection wanted) {
+  ClusterOutcome outcome = ReduceRanks(recipe, {}, wanted, MapRanks(recipe, side.captures));
   job.AddNotes(outcome.report.notes, outcome.partial);
-  for (const TextDocument& document : outcome.report.documents) {
+  return std::move(outcome.report);
+}
+
+nlohmann::json DiagnosisOf(Job& job, const QuerySide& side) {
+  const Report report = ReportOf(job, side, DiagnosisRecipe(),
+                                 {.sheets = false, .documents = true, .screen = Detail::kNone});
+  for (const TextDocument& document : report.documents) {
     if (document.file_name == kWholeDiagnosis) return nlohmann::json::parse(document.text);
   }
   return {{"findings", nlohmann::json::array()}};
@@ -114,6 +125,17 @@ TextTable TextsOf(Job& job) {
   return table;
 }
 
+RunTable RunsOf(Job& job) {
+  constexpr std::size_t kNewest = 1000;
+  RunTable table;
+  for (const QuerySide& side : job.Sides()) {
+    if (!IsHistoryFile(side.captures.directory)) continue;
+    const Report report = gate::HistoryReport(ReadHistory(side.captures.directory, kNewest), "");
+    AppendRows(SheetNamed(report, "History"), side.name, table);
+  }
+  return table;
+}
+
 ArrivalTable ArrivalsOf(Job& job) {
   ArrivalTable table;
   for (std::size_t side = 0; side < job.Sides().size(); ++side) AddArrivals(job, side, table);
@@ -151,20 +173,48 @@ ChangeTable ChangesOf(Job& job) {
   return table;
 }
 
+RlRoleTable RlRolesOf(Job& job) {
+  RlRoleTable table;
+  for (const QuerySide& side : job.Sides()) {
+    try {
+      const Report report = ReportOf(job, side, RecipeNamed("rl_roles"),
+                                     {.documents = false, .screen = Detail::kNone});
+      AppendRows(SheetNamed(report, "RlRoles"), side.name, table);
+    } catch (const Error& error) {
+      if (!IsBadInput(error)) throw;
+      job.AddNotes({error.what()}, false);  // there are none
+    }
+  }
+  return table;
+}
+
 CapturedTable CapturedOf(Job& job) {
   CapturedTable table;
   for (const QuerySide& side : job.Sides()) {
-    const Survey survey = SurveyCaptures(side.captures.directory, side.captures.open);
+    Survey survey = SurveyCaptures(side.captures.directory, side.captures.open);
+    TellRawDamage(false, survey.ranks);
     for (const RankFacts& rank : survey.ranks) {
-      for (const RecordedContent& content : kRecordedContents) {
-        const Recorded state = rank.recorded.*content.state;
+      const auto add = [&](std::string what, std::string state, const Lack& lack) {
         table.Append({.side = side.name,
                       .rank = rank.id,
-                      .what = content.key,
-                      .state = state == Recorded::kUnknown ? ""
-                               : state == Recorded::kYes   ? "yes"
-                                                           : "no"});
+                      .what = std::move(what),
+                      .state = std::move(state),
+                      .why = std::string(Translated(lack.reason)),
+                      .setting = std::string(Translated(lack.setting))});
+      };
+      const std::vector<Lack> reasons = WhyMissing(rank);
+      for (std::size_t i = 0; i < reasons.size(); ++i) {
+        const Recorded state = rank.recorded.*kRecordedContents[i].state;
+        add(kRecordedContents[i].key,
+            state == Recorded::kYes  ? "yes"
+            : state == Recorded::kNo ? "no"
+                                     : "",
+            state == Recorded::kNo || !rank.problem.empty() ? reasons[i] : Lack());
       }
+      for (const std::string& name : rank.unread_tables)
+        add(name, "unread", {ToTranslate("no analysis reads this table"), ""});
+      for (const Warning& warning : rank.warnings)
+        add(warning.id, "warning", {warning.text, warning.advice});
     }
   }
   return table;

@@ -10,7 +10,9 @@ namespace mpa::query {
 ArrivalTable ArrivalsOf(Job& job);
 FindingTable FindingsOf(Job& job);
 ChangeTable ChangesOf(Job& job);
+RlRoleTable RlRolesOf(Job& job);
 CapturedTable CapturedOf(Job& job);
+RunTable RunsOf(Job& job);
 TextTable TextsOf(Job& job);
 
 }  // namespace mpa::query

@@ -14,6 +14,7 @@
 #include "functions.h"
 #include "job.h"
 #include "mpa/base/error.h"
+#include "mpa/base/interruption.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/text.h"
 #include "names.h"
@@ -66,6 +67,15 @@ class Connection {
     sqlite3_set_authorizer(database_.get(), Authorize, this);
   }
 
+  /// What is misspelt is replaced, where that helps.
+  StatementPointer PrepareOrCorrect(const std::string& sql) {
+    try {
+      return Prepare(sql);
+    } catch (Misspelt& error) {
+      error.corrected = Corrected(sql, error, [&](const std::string& one) { Prepare(one); });
+      throw;
+    }
+  }
   StatementPointer Prepare(const std::string& sql) {
     needs_ = Tables::kNone;
     sqlite3_stmt* made = nullptr;
@@ -90,6 +100,8 @@ class Connection {
     const std::string message = sqlite3_errmsg(database_.get());
     if (code == SQLITE_NOMEM)
       Fail(ErrorKind::kResource, "the statement takes too much memory; add WHERE or LIMIT");
+    if (code == SQLITE_INTERRUPT && WasInterrupted())
+      Fail(ErrorKind::kResource, "the statement was stopped");
     if (code == SQLITE_INTERRUPT)
       Fail(ErrorKind::kResource,
            "the statement takes longer than {} s; add WHERE, or give --max_seconds", seconds_);
@@ -105,7 +117,10 @@ class Connection {
     constexpr int kInstructions = 200;  // one call of a function can take milliseconds
     sqlite3_progress_handler(
         database_.get(), kInstructions,
-        [](void* self) { return Clock::now() > static_cast<Connection*>(self)->end_ ? 1 : 0; },
+        [](void* self) {
+          const bool is_late = Clock::now() > static_cast<Connection*>(self)->end_;
+          return is_late || WasInterrupted() ? 1 : 0;
+        },
         this);
   }
 
@@ -208,7 +223,7 @@ QueryColumn ColumnOfAnswer(sqlite3_stmt* statement, int i) {
 void Complete(const Job& job, QueryAnswer& answer) {
   answer.notes = job.Notes();
   answer.partial = job.IsPartial();
-  answer.ranks = job.Parts().size();
+  for (const auto& part : job.Parts()) answer.ranks.insert(part->rank);
 }
 
 }  // namespace
@@ -224,7 +239,7 @@ QueryJob::~QueryJob() = default;
 QueryAnswer QueryJob::Run(const std::string& sql, const QueryLimits& limits) {
   query::Connection connection(*job_);
   job_->NameRanks(query::Job::Ranks(std::in_place));
-  query::StatementPointer statement = connection.Prepare(sql);
+  query::StatementPointer statement = connection.PrepareOrCorrect(sql);
   job_->Load(connection.Needs());
   const query::HeapLimit heap;
   // How it is answered depends on how many rows there are.

@@ -9,7 +9,9 @@
 
 #include "functions.h"
 #include "mpa/base/columns.h"
+#include "mpa/base/text.h"
 #include "mpa/query/query.h"
+#include "names.h"
 #include "tables.h"
 #include "views.h"
 
@@ -22,12 +24,6 @@ using Json = nlohmann::ordered_json;
 std::string_view TypeOf(Value::Kind kind) {
   return kind == Value::Kind::kInteger ? "integer" : kind == Value::Kind::kReal ? "real" : "text";
 }
-
-// Before the columns of a table of ranks.
-constexpr std::pair<const char*, const char*> kBeforeOthers[] = {
-    {"side", "base or comparison, with -bp"},
-    {"rank", "rank of the job, or its label"},
-    {"id", "number of the row in its rank"}};
 
 Json ColumnJson(const TableColumn& column) {
   return {{"name", column.name},
@@ -51,11 +47,7 @@ std::string SchemaJson() {
   Json document = {{"schema", "mpa.query.schema/1"}, {"tables", Json::array()}};
   for (const query::TableInfo& table : query::AllTables()) {
     Json columns = Json::array();
-    if (table.IsOfRank()) {
-      for (const auto& [name, meaning] : query::kBeforeOthers)
-        columns.push_back({{"name", name}, {"meaning", meaning}});
-    }
-    for (const query::TableColumn& column : table.columns)
+    for (const query::TableColumn& column : query::ColumnsOf(table))
       columns.push_back(query::ColumnJson(column));
     document["tables"].push_back({{"name", table.name},
                                   {"meaning", table.meaning},
@@ -69,6 +61,29 @@ std::string SchemaJson() {
                                      {"arguments", function.arguments},
                                      {"meaning", function.meaning}});
   return document.dump(1);
+}
+
+QueryAnswer SchemaOf(const std::string& name) {
+  QueryAnswer answer;
+  if (const query::TableInfo* table = query::FindTable(name)) {
+    answer.columns = {{"column"}, {"type"}, {"unit"}, {"meaning"}};
+    for (const query::TableColumn& column : query::ColumnsOf(*table))
+      answer.rows.push_back(
+          {column.name, std::string(query::TypeOf(column.kind)), column.unit, column.meaning});
+  } else if (const std::string view = query::ViewText(name); !view.empty()) {
+    answer.columns = {{name}};
+    for (const std::string_view line : Split(view, '\n'))
+      answer.rows.push_back({std::string(line)});
+  } else if (!name.empty()) {
+    query::FailTable(name);
+  } else {
+    answer.columns = {{"table"}, {"columns"}};
+    for (const query::TableInfo& one : query::AllTables())
+      answer.rows.push_back(
+          {one.name, fmt::format("{}", fmt::join(query::ColumnNames(one), ", "))});
+    for (const std::string& one : query::ViewNames()) answer.rows.push_back({one, Cell()});
+  }
+  return answer;
 }
 
 std::string SchemaPage() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of the store as statements see them: each of kRankTables, whatever is added there.
 #include <array>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "derived_columns.h"
@@ -113,6 +115,11 @@ void AddStoreTables(std::vector<TableInfo>& tables) {
     }
   };
   std::apply([&](const auto&... info) { (add(info), ...); }, kRankTables);
+}
+
+std::string_view TextOfLabel(RankId rank) {
+  static std::map<RankId, std::string> labels;  // cells refer to them
+  return labels.try_emplace(rank, RankName(rank)).first->second;
 }
 
 const std::vector<TableInfo>& AllTables() {

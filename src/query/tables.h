@@ -84,6 +84,9 @@ constexpr Value::Kind KindOf() {
   }
 }
 
+/// The label of a rank without a number.
+std::string_view TextOfLabel(RankId rank);
+
 /// What captures write where they have no value.
 inline constexpr std::string_view kNotAvailable = "N/A";
 
@@ -100,7 +103,10 @@ Value ValueOf(const Cell& cell, const Cell& initial, const StringPool& texts) {
   } else if constexpr (std::is_enum_v<Cell>) {
     text(EnumeratorName(cell));
   } else if constexpr (std::is_same_v<Cell, RankId>) {
-    if (cell.IsKnown()) value = {.kind = Value::Kind::kInteger, .integer = cell.Number()};
+    if (cell.IsLabel())
+      text(TextOfLabel(cell));
+    else if (cell.IsKnown())
+      value = {.kind = Value::Kind::kInteger, .integer = cell.Number()};
   } else if constexpr (std::is_floating_point_v<Cell>) {
     if (!std::isnan(cell) && (cell >= 0 || cell != initial))
       value = {.kind = Value::Kind::kReal, .real = cell};

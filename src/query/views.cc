@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "views.h"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <string_view>
@@ -17,8 +18,19 @@ void AddViews(sqlite3* database) {
     Fail(ErrorKind::kInternal, "the views of queries: {}", sqlite3_errmsg(database));
 }
 
+namespace {
+
+constexpr std::string_view kCreate = "CREATE VIEW ";
+
+}  // namespace
+
+std::string ViewText(std::string_view name) {
+  const std::size_t begin = embedded::kViews.find(fmt::format("{}{} AS", kCreate, name));
+  if (begin == std::string_view::npos) return "";
+  return std::string(embedded::kViews.substr(begin, embedded::kViews.find(';', begin) - begin));
+}
+
 std::vector<std::string> ViewNames() {
-  constexpr std::string_view kCreate = "CREATE VIEW ";
   std::vector<std::string> names;
   for (std::string_view line : Split(embedded::kViews, '\n')) {
     if (!line.starts_with(kCreate)) continue;

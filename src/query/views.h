@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 struct sqlite3;
@@ -11,5 +12,7 @@ namespace mpa::query {
 /// Makes the views of views.sql, which have the names and columns of the vendor's databases.
 void AddViews(sqlite3* database);
 std::vector<std::string> ViewNames();
+/// What makes the view; empty: there is none of the name.
+std::string ViewText(std::string_view name);
 
 }  // namespace mpa::query

@@ -22,7 +22,7 @@ CREATE VIEW COMMUNICATION_OP AS
 SELECT c.name AS opName, c.start AS startNs, c.start + c.dur AS endNs,
   (c.rank << 40) + coalesce(c.connection, c.link) AS connectionId, g.name AS groupName,
   (c.rank << 40) + c.id AS opId, NULL AS relay, NULL AS retry, c.data_type AS dataType,
-  NULL AS algType, c.count, c.op_type AS opType, c.rank, c.step
+  NULL AS algType, c.count, substr(c.op_type, 1, instr(c.op_type || '__', '__')) AS opType, c.rank, c.step
 FROM comm c LEFT JOIN comm_group g ON g.id = c.comm_group AND g.rank = c.rank;
 
 CREATE VIEW COMMUNICATION_TASK_INFO AS
@@ -95,23 +95,23 @@ CREATE VIEW ENUM_HCCL_RDMA_TYPE AS SELECT DISTINCT rdma_type AS id, rdma_type AS
 
 CREATE VIEW RANK_DEVICE_MAP AS SELECT DISTINCT rank AS rankId, NULL AS deviceId FROM step;
 
--- What the device computed, what it communicated, and what the host did to launch it.
+-- The views that the public skill ascend-profiler-db-explorer defines for the profiler's databases: what
+-- kernels and collectives take, and which calls of CANN and PyTorch launched tasks of the device.
 CREATE VIEW compute_view AS
-SELECT k.rank, k.step, k.name, k.op_type, k.core AS task_type, k.stream AS stream_id,
-  k.start AS start_ns, k.start + k.dur AS end_ns, k.dur AS duration_ns, k.dur / 1e3 AS duration_us,
-  k.shapes AS input_shapes, k.input_types, k.input_formats, k.output_shapes, o.name AS op_name
-FROM kernel k LEFT JOIN op o ON o.id = k.op AND o.rank = k.rank;
+SELECT (rank << 40) + device_task AS globalTaskId, dur AS duration_ns, name AS op_name, op_type, rank, step
+FROM kernel;
 
 CREATE VIEW comm_view AS
-SELECT c.rank, c.step, c.name, c.op_type, g.name AS group_name, g.process_group,
-  c.start AS start_ns, c.start + c.dur AS end_ns, c.dur AS duration_ns, c.dur / 1e3 AS duration_us,
-  c.data_type, c.count, o.name AS op_name
-FROM comm c LEFT JOIN comm_group g ON g.id = c.comm_group AND g.rank = c.rank
-LEFT JOIN op o ON o.id = c.op AND o.rank = c.rank;
+SELECT c.dur AS duration_ns, c.name AS op_name,
+  substr(c.op_type, 1, instr(c.op_type || '__', '__')) AS op_type, g.name AS group_name, c.rank, c.step
+FROM comm c LEFT JOIN comm_group g ON g.id = c.comm_group AND g.rank = c.rank;
 
 CREATE VIEW dispatch_view AS
-SELECT k.rank, k.step, o.name AS op_name, o.start AS op_start_ns, o.dur AS op_duration_ns,
-  l.host_time AS launch_ns, k.name AS kernel_name, k.start AS kernel_start_ns,
-  k.dur AS kernel_duration_ns, k.start - l.host_time AS latency_ns
-FROM kernel k JOIN launch l ON l.id = k.launch AND l.rank = k.rank
-LEFT JOIN op o ON o.id = k.op AND o.rank = k.rank;
+SELECT (t.rank << 40) + t.id AS global_task_id, t.type AS task_type, t.start AS task_start_ns,
+  t.start + t.dur AS task_end_ns, t.dur AS task_duration_ns,
+  substr(c.name, instr(c.name, '@') + 1) AS cann_api_name, c.start AS cann_start_ns,
+  c.start + c.dur AS cann_end_ns, c.dur AS cann_duration_ns, o.name AS pytorch_api_name,
+  o.start AS pytorch_start_ns, o.start + o.dur AS pytorch_end_ns, o.dur AS pytorch_duration_ns,
+  t.rank, t.step
+FROM device_task t LEFT JOIN call c ON c.connection = coalesce(t.connection, t.link) AND c.rank = t.rank
+LEFT JOIN op o ON o.id = t.op AND o.rank = t.rank;

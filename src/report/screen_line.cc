@@ -185,11 +185,21 @@ std::string TakeSentence(std::size_t at, std::vector<std::string>& lines) {
   std::string sentence = lines[at];
   for (; end < lines.size() && lines[end].starts_with("  "); ++end) {
     const std::string_view next = Trim(lines[end]);
+    if (next.find("  ") != std::string_view::npos) break;  // the heading of a list
     // As Wrapped() breaks lines: at blanks and beside wide characters.
     const std::vector<std::string> joined = Wrapped(fmt::format("{} {}", lines[end - 1], next), 2);
     if (joined.size() < 2 || joined.front() != lines[end - 1]) break;
     const bool at_blank = static_cast<signed char>(next.front()) >= 0;
     sentence += fmt::format("{}{}", at_blank ? " " : "", next);
+  }
+  // "the largest of 3 ranks:", and what it is below.
+  const bool goes_on = sentence.ends_with(':') || sentence.ends_with(',');
+  if (goes_on && end < lines.size() && lines[end].starts_with("  ")) {
+    const std::string_view next = Trim(lines[end]);
+    if (next.find("  ") == std::string_view::npos) {
+      sentence += fmt::format(" {}", next);
+      ++end;
+    }
   }
   const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(at);
   lines.erase(begin, lines.begin() + static_cast<std::ptrdiff_t>(end));
@@ -200,7 +210,8 @@ std::string TakeSentence(std::size_t at, std::vector<std::string>& lines) {
 
 std::vector<std::string> TakeVerdicts(std::vector<std::string>& lines) {
   std::vector<std::string> verdicts;
-  const bool of_groups = !lines.empty() && lines.front().ends_with(':');
+  const bool of_groups =
+      lines.size() > 1 && lines.front().ends_with(':') && !lines[1].starts_with(' ');
   for (std::size_t at = 0; at < lines.size(); ++at) {
     const bool begins = at == 0 || lines[at - 1].empty();
     if (!begins || (of_groups && !lines[at].ends_with(':'))) continue;

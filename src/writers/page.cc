@@ -174,6 +174,8 @@ std::string ChartOf(const PageChart& chart) {
                                  Word(chart.title), Word(chart.unit));
   if (!chart.label.empty()) text += ",\"label\":" + Quoted(chart.label);
   if (chart.own_scale) text += ",\"own_scale\":true";
+  if (chart.kind == PageChart::Kind::kHeat && !chart.unit_of_places.empty())
+    text += ",\"across\":" + Quoted(chart.unit_of_places);
   using enum PageChart::Kind;
   if (chart.kind == kAreas || chart.kind == kLines || chart.kind == kHistogram) {
     text += fmt::format(",\"at\":{},\"unit_x\":{},\"marks\":{}", Numbers(chart.at),
@@ -201,14 +203,16 @@ std::string ChartOf(const PageChart& chart) {
   text += ",\"series\":" + List(chart.series, SeriesOf);
   if (chart.kind == kDots) {
     text += fmt::format(
-        ",\"limits\":{},\"bands\":{},\"limit\":{},\"band\":{}",
+        ",\"limits\":{},\"limit\":{}",
         List(chart.limits, [](const auto& limit) { return limit ? Number(*limit) : "null"; }),
-        List(chart.bands,
-             [](const auto& band) {
-               return band ? fmt::format("[{},{}]", Number(band->first), Number(band->second))
-                           : "null";
-             }),
-        Word(chart.limit), Word(chart.band));
+        Word(chart.limit));
+  }
+  // Lines may have one for each place, as dots have for each label.
+  if (!chart.bands.empty()) {
+    const auto edges = [](const auto& band) {
+      return band ? fmt::format("[{},{}]", Number(band->first), Number(band->second)) : "null";
+    };
+    text += fmt::format(",\"bands\":{},\"band\":{}", List(chart.bands, edges), Word(chart.band));
   }
   if (chart.timeline) text += TimelineOf(*chart.timeline, chart.unit);
   return text + '}';
@@ -299,7 +303,7 @@ class PageWriter {
     if (page_.facts.empty()) return;
     Add("<dl>\n");
     for (const PageFact& fact : page_.facts)
-      Add("<dt>{}</dt><dd>{}</dd>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
+      Add("<div><dt>{}</dt><dd>{}</dd></div>\n", EscapedHtml(fact.name), EscapedHtml(fact.value));
     Add("</dl>\n");
   }
 
@@ -352,7 +356,7 @@ class PageWriter {
     if (card.around) {
       Add("<details><summary>{}</summary><figure data-chart=\"{}\"><figcaption>{}</figcaption>"
           "</figure></details>\n",
-          EscapedHtml(Translated("Around the place")), data_.Add(*card.around),
+          EscapedHtml(Translated("Timeline around the longest")), data_.Add(*card.around),
           EscapedHtml(card.around->title));
     }
     for (const std::string& command : card.commands)

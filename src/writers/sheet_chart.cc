@@ -78,9 +78,9 @@ class ChartDrawer {
     return true;
   }
 
-  std::string LabelWords() const {
+  std::string WordsOf(const std::vector<std::size_t>& columns) const {
     std::string words;
-    for (const std::size_t label : labels_) {
+    for (const std::size_t label : columns) {
       std::string more = ChartWords(keys_[label]);
       words = words.empty() ? std::move(more) : Say("{}, {}", words, more);
     }
@@ -174,9 +174,20 @@ class ChartDrawer {
     });
   }
 
+  // Of bars by size those that are long enough to be seen.
+  std::size_t CountToDraw() const {
+    constexpr double kSeen = 0.005;
+    constexpr std::size_t kLeast = 8;
+    std::size_t count = std::min(rows_.size(), kMaxNames);
+    if (chart_.order != Chart::Order::kLargestFirst || chart_.kind == Chart::Kind::kBoxes)
+      return count;
+    while (count > kLeast && SizeOf(rows_[count - 1]) < kSeen * SizeOf(rows_.front())) --count;
+    return count;
+  }
+
   std::optional<PageChart> DrawRows() {
     Sort();
-    const std::size_t all = rows_.size(), most = chart_.of_ranks ? all : kMaxNames;
+    const std::size_t all = rows_.size(), most = chart_.of_ranks ? all : CountToDraw();
     if (all > most) rows_.resize(most);
     PageChart drawn{.kind = KindOf(chart_.of_ranks && all > kMaxRanks), .title = chart_.title};
     if (all > most) {
@@ -185,7 +196,7 @@ class ChartDrawer {
                         ? Say("{}: the first {} of {}", Translated(chart_.title), most, count)
                         : Say("{}: the largest {} of {}", Translated(chart_.title), most, count);
     }
-    drawn.label = LabelWords();
+    drawn.label = WordsOf(labels_);
     double largest = 0;
     for (const Labelled& row : rows_) {
       drawn.labels.push_back(IsCulprit(row) ? Say("{}, culprit", row.label) : row.label);
@@ -194,6 +205,7 @@ class ChartDrawer {
         if (!std::isnan(value)) largest = std::max(largest, std::abs(value));
       }
     }
+    if (largest == 0) return std::nullopt;
     const ChartUnit unit = UnitFor(largest, drawn);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       PageSeries& series = drawn.series.emplace_back();
@@ -264,7 +276,8 @@ class ChartDrawer {
     PageChart drawn{.kind = PageChart::Kind::kHeat, .title = chart_.title};
     drawn.own_scale = chart_.own_scale;
     const ChartUnit unit = UnitFor(std::ranges::max(values), drawn);
-    drawn.label = LabelWords();
+    drawn.label = WordsOf(labels_);
+    drawn.unit_of_places = WordsOf(across_);
     drawn.labels = number(down, is_down);
     for (std::string& name : number(across, is_across)) {
       drawn.series.push_back({.name = std::move(name),

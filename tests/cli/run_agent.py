@@ -10,7 +10,9 @@ Exit status: 0 passed, 1 failed, 2 usage.
 
 import csv
 import json
+import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -29,6 +31,7 @@ class Agent(OfJob):
         result = self.run_tool(*arguments, "--agent", env={"TMPDIR": str(temporary)})
         self.assertEqual(result.err, [])
         self.assertEqual(len(result.out.splitlines()), 1, result.out)
+        self.assertLessEqual(len(result.out.encode()), most)
         answer = json.loads(result.out)
         self.assertEqual([*answer], ["status", "code", "message", "suggestion", "log_path"])
         self.assertEqual((answer["code"], answer["log_path"]), (result.code, ""))
@@ -36,8 +39,7 @@ class Agent(OfJob):
         message = answer["message"]
         if answer["status"] != "error":
             self.assertLessEqual(self.MEMBERS, {*message})
-            self.assertLessEqual(len(json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()), most)
-            self.assertEqual(message["complete"], answer["code"] != 5)
+            self.assertEqual(message["complete"], answer["code"] != 5 and "more rows" not in message.get("lost", ""))
         return answer
 
     def of_job(self, name, *options, **bounds):
@@ -90,7 +92,8 @@ class Agent(OfJob):
         self.assertEqual(message["rows"], {"SlowRank": 1, "SlowOpStats": 4, "LateRanks": 1})
         self.assertEqual(message["rows"], {name: len(self.rows(name)) for name in message["tables"]})
         self.assertIn("rank 5 holds up the others", message["answer"][0])
-        self.assertEqual(message["scope"], {"ranks": "0-7", "ranks_of_job": 8, "times": "ns since the Unix epoch"})
+        self.assertEqual({**message["scope"], "times": ""}, {"ranks": "0-7", "ranks_found": 8, "times": ""})
+        self.assertIn("Unix epoch", message["scope"]["times"])
 
     def test_files_that_were_written(self):
         message = self.of_job("slow_rank", "--export_type", "text,xlsx", "--max_chars", "9000", most=9000)["message"]
@@ -120,7 +123,9 @@ class Agent(OfJob):
         for wrong in (["-m", "slow_rnk", "-d", self.job, "-o", self.out], ["slow_rankk", "-d", self.job, "-o", self.out],
                       ["-m", "slow_rank", "-d", self.job, "-o", self.out, "--exporttype", "csv"],
                       ["-m", "slow_rank", "-d", self.job, "-o", self.out, "--json"],
-                      ["chek", self.job]):
+                      ["-m=slow_rnk", "-d", self.job, "-o", self.out], ["-m", "slow_rank,slow_lnk", "-d", self.job, "-o", self.out],
+                      ["-m", "slow_rank", "-d", self.job, "-o", self.out, "--exporttype=text,xlsx", "--max-chars=1999"],
+                      ["query", self.job, "SELECT count(*) / 2 FROM kernl"], ["query", self.job, "SELECT nme, nme / 1 FROM kernel AS k"], ["chek", self.job]):
             with self.subTest(wrong=wrong[:2]):
                 answer = self.agent(*wrong)
                 self.assertEqual((answer["status"], answer["code"]), ("error", 2))
@@ -128,6 +133,132 @@ class Agent(OfJob):
                 self.assertEqual(program, "msprof-analyze")
                 again = self.run_tool(*words)
                 self.assertEqual(json.loads(again.out)["status"], "success", again.out)
+        self.assertEqual(self.agent("query", self.job, "SELECT nme FROM kernel AS nme_2")["suggestion"],
+                         f"msprof-analyze query {self.job} 'SELECT name FROM kernel AS nme_2' --agent")
+        for name in ("skill", "schema", "mcp"):  # have one form
+            answer = self.agent(name)
+            self.assertEqual((answer["status"], answer["suggestion"]), ("error", f"msprof-analyze {name}"))
+        odd = self.scratch / "it's one"
+        odd.mkdir()
+        for path in (self.scratch / "nowhere", odd):
+            answer = self.agent("check", path)
+            self.assertEqual((answer["status"], answer["code"], answer["suggestion"]), ("error", 3, ""))
+        empty = self.scratch / "empty"
+        empty.mkdir()
+        answer = self.agent("advisor", "all", "-d", empty)
+        self.assertIn(answer["suggestion"], ("", f"msprof-analyze check {empty}"))
+        self.assertEqual(answer["suggestion"] != "", "'msprof-analyze check " in answer["message"]["err"])
+
+    def test_forms_of_the_option(self):
+        """And what is said of the rest of an answer, which is a command that runs."""
+        for words, rest in ((["check", self.job, "--agent=true", "--max-chars=900"], ["check", self.job, "--json"]),
+                            (["check", "--max_chars", "900", self.job, "--agent"], ["check", self.job, "--json"]),
+                            (["check", "--agent", "--", self.job], ["check", "--json", "--", self.job]),
+                            (["query", self.job, "--agent", "SELECT 1 AS one"], ["query", self.job, "SELECT 1 AS one", "--json"]),
+                            (["-m", "slow_rank,compute_op_sum", "-d", self.job, "-o", self.out, "--agent"],
+                             ["-m", "slow_rank,compute_op_sum", "-d", self.job, "-o", self.out, "--export_type", "json"]),
+                            (["compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out, "--agent"],
+                             ["compare", "-d", self.job, "--benchmark_profiling_path", self.job, "--all_ranks", "-o", self.out,
+                              "--export_type", "json"])):
+            with self.subTest(words=words):
+                message = json.loads(self.run_tool(*words).out)["message"]
+                program, *printed = shlex.split(message["rest"])
+                self.assertEqual((program, printed), ("msprof-analyze", list(map(str, rest))))
+                self.assertEqual(self.run_tool(*printed).code, 0)
+        self.assertEqual(self.run_tool("check", self.job, "--agent=false").out, self.run_tool("check", self.job).out)
+        (self.scratch / "--agent").symlink_to(self.job)
+        self.assertEqual(self.run_tool("check", "--", "--agent", cwd=self.scratch).out.splitlines()[1],
+                         self.run_tool("check", self.job).out.splitlines()[1])
+
+    def test_whose_numbers(self):
+        """Ranks read, captured, and in the job: of a rank that is missing, and one that cannot be read."""
+        shutil.rmtree(self.job / "rank3_ascend_pt")
+        (database,) = (self.job / "rank6_ascend_pt").rglob("*.db")
+        database.write_bytes(b"SQLite format 3\0" + bytes(5000))
+        for command in (["advisor", "all", "-d", self.job], ["-m", "slow_rank", "-d", self.job, "-o", self.out]):
+            message = self.agent(*command, "--max_chars", "4000", most=4000)["message"]
+            self.assertEqual((message["scope"]["ranks"], message["scope"]["ranks_found"]), ("0-2, 4, 5, 7", 7))
+            self.assertFalse(message["complete"])
+            self.assertIn("rank6", message["lost"])
+        message = self.agent("query", self.job, "SELECT count(*) FROM kernel")["message"]
+        self.assertEqual((message["scope"]["ranks"], message["complete"]), ("0-2, 4, 5, 7", False))
+        self.assertIn("rank6", message["lost"])
+        message = self.agent("advisor", "all", "-d", self.job)["message"]
+        self.assertEqual(message["scope"]["ranks_of_job"], 8)
+
+    def test_more_rows_than_wanted(self):
+        message = self.agent("query", self.job, "SELECT name FROM kernel", "--max_rows", "2")["message"]
+        (table,) = message["data"]
+        self.assertEqual((len(table["rows"]), table["left"], message["complete"]), (2, 1, False))
+        self.assertIn("more rows follow", message["lost"])
+        self.assertEqual(message["answer"], ["rows: more than 2"])
+        message = self.agent("query", self.job, "SELECT name FROM kernel LIMIT 2", "--max_rows", "2")["message"]
+        self.assertEqual((message["data"][0]["left"], message["complete"], message["answer"]), (0, True, ["rows: 2"]))
+        message = self.agent("query", self.job, "SELECT dur, dur AS dur_ns, dur / 2 AS half, rank FROM kernel LIMIT 1")["message"]
+        self.assertEqual(message["data"][0]["columns"], ["dur ns", "dur_ns", "half", "rank"])
+
+    def test_the_evidence_of_a_finding(self):
+        capture, key = "twin_text_new_ascend_pt", "host.python"  # of its seven places five are in the document
+        answer = self.agent("advisor", "why", key, "-d", capture, "--max_chars", "20000", most=20000)
+        whole = json.loads(self.run_tool("advisor", "why", key, "-d", capture, "--json", "--evidence", "1000").out)["findings"][0]
+        message = answer["message"]
+        self.assertIn(key, message["question"])
+        (title,) = message["answer"]
+        self.assertIn(whole["text"]["title"], title)
+        screen = self.run_tool("advisor", "why", key, "-d", capture).out
+        self.assertEqual(title, screen.splitlines()[0])
+        self.assertTrue(any(text.startswith("not if ") and text.split()[2] in screen for text in message["caveats"]))
+        tables = {table["name"]: table for table in message["data"]}
+        evidence = tables["evidence"]
+        self.assertEqual((len(evidence["rows"]), evidence["left"], len(whole["evidence"])), (5, 2, 7))
+        finding = dict(zip(tables["findings"]["columns"], tables["findings"]["rows"][0]))
+        self.assertEqual((finding["gain_ns"], finding["confidence"], finding["share"]),
+                         (whole["gain_ns"], whole["confidence"], whole["share"]))
+        place = dict(zip(evidence["columns"], evidence["rows"][0]))
+        self.assertEqual((place["start_ns"], place["dur_ns"]), (whole["evidence"][0]["start_ns"], whole["evidence"][0]["dur_ns"]))
+        program, *words = shlex.split(answer["suggestion"])
+        answer = self.agent(*words, "-o", self.out)
+        (file,) = answer["message"]["files"]
+        self.assertTrue(Path(file).is_file())
+        self.assertEqual(answer["suggestion"], "")  # all is told
+
+    def test_what_check_says_next(self):
+        """A command that these captures can answer."""
+        self.assertEqual(self.agent("check", self.job)["suggestion"], f"msprof-analyze advisor all -d {self.job}")
+        tables = shutil.copytree(self.CAPTURES / "text_base_ascend_pt", self.scratch / "tables_ascend_pt")
+        for trace in tables.rglob("trace_view.json"):
+            trace.unlink()
+        program, *words = shlex.split(self.agent("check", tables)["suggestion"])
+        self.assertEqual(words[0], "-m")
+        self.assertIn(self.agent(*words, "-o", self.out)["code"], (0, 5))
+
+    def test_odd_names(self):
+        """Whatever captures are called and hold, the object is one, and not longer than asked."""
+        names = ['a"b\\c', "\u0001\u001f\t", "x" * 4000, "'; rm -rf $HOME '", "\u7b97" * 300, "{0} {} %s"]
+        events = [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "python"}},
+                  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 1000}]
+        for i, name in enumerate(names * 3):
+            events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 10 + 20 * i, "dur": 9,
+                           "args": {"stream": 7, "device": 0, "correlation": i}})
+            events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 5 + 20 * i, "dur": 4, "args": {}})
+        text = json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A\"100"}], "traceEvents": events})
+        folder = self.scratch / os.fsdecode(b'od"d \'\xff\n' + b"d" * 150) / ("e" * 200)
+        folder.mkdir(parents=True)
+        trace = folder / "trace.json"
+        trace.write_bytes(text.encode().replace(b"rm -rf", b"\xff\xfe"))
+        kernels = "SELECT name, sum(dur) FROM kernel GROUP BY 1"
+        commands = (["check", trace], ["query", trace], ["query", trace, kernels], ["query", trace, kernels + " -- " + "y" * 4000],
+                    ["advisor", "all", "-d", trace], ["compare", "-d", trace, "-bp", trace], ["query", trace, "SELECT \"" + "z" * 3000],
+                    ["-m", "top_operators", "-d", trace, "-o", self.out], ["check", folder / ("n" * 255)],
+                    ["-m", "compute_op_sum", "-d", trace, "-o", self.scratch / ("o" * 200)])
+        for command in commands:
+            for most in (600, 601, 750, 1000, 1500, 1999, 2000, 3000, 5000, 8000):
+                with self.subTest(command=command[:1], most=most):
+                    answer = self.agent(*command, "--max_chars", str(most), most=most)
+                    for text in (answer["suggestion"], answer["message"].get("rest", "")):
+                        self.assertTrue(not text or shlex.split(text)[0] == "msprof-analyze", text)
+        message = self.agent("query", trace, kernels, "--max_chars", "100000", most=100000)["message"]
+        self.assertEqual({row[0] for row in message["data"][0]["rows"]} & {*names}, {*names} - {"'; rm -rf $HOME '"})
 
     def test_partial_results(self):
         (database,) = (self.job / "rank3_ascend_pt").rglob("*.db")
@@ -145,6 +276,8 @@ class Agent(OfJob):
         (file,) = self.agent(*self.COMPARED, "-o", self.out, "--export_type", "xlsx")["message"]["files"]
         self.assertTrue(Path(file).is_file())
         self.judge_rows(message, json.loads(self.run_tool(*self.COMPARED, "--json").out))
+        self.assertEqual((message["scope"]["base"], message["scope"]["comparison"]), ("text_base_ascend_pt", "text_new_ascend_pt"))
+        self.assertTrue(message["answer"][0].startswith("end to end: "), message["answer"])
         gate = self.agent(*self.COMPARED, "-o", self.out, "--fail_on", "computing>+3%", "--min_steps", "1")
         self.assertEqual((gate["status"], gate["code"]), ("warning", 1))
         self.assertTrue(gate["message"]["answer"][0].startswith("REGRESSION"), gate)
@@ -153,6 +286,10 @@ class Agent(OfJob):
         self.assertEqual(saved["message"]["files"], [str(baseline)])
 
     def test_compare_all_ranks(self):
+        answer = self.agent("compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out)
+        (table,) = answer["message"]["data"]
+        self.assertEqual((table["columns"], [row[0] for row in table["rows"]]), (["rank", "base_ns", "comparison_ns"], [*range(8)]))
+        self.assertTrue(all(row[1] == row[2] > 0 for row in table["rows"]), table)
         answer = self.agent("compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out, "--export_type", "xlsx",
                             "--max_chars", "9000", most=9000)
         self.assertEqual(len(answer["message"]["files"]), 8)

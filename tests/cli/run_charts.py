@@ -12,9 +12,10 @@ Exit status: 0 passed, 1 failed, 2 usage.
 
 import json
 import re
+import shutil
 import sys
 
-from cli import Cli, main
+from cli import BASE, NEW, Cli, main
 from page_charts import DECLARED, charts_in, keys_in
 from recipe_runs import job_for, required_options
 from same_tables import recipes_of
@@ -129,6 +130,26 @@ class Charts(Charted):
                         self.assertNotEqual(word, meaning, f"{name}: {english['title']}: no words for a column")
                     seen += 1
         self.assertGreaterEqual(seen, 100)
+
+
+    def times_of(self, job):
+        out = self.scratch / f"of_{job.name}"
+        self.assertEqual(self.run_tool("-m", "compute_op_sum", "-d", job, "-o", out, "--export_type", "html").code, 0)
+        (page,) = out.rglob("*.html")
+        (chart, *_) = charts_in(page)
+        return dict(zip(chart["labels"], chart["series"][0]["values"]))
+
+    def test_groups_of_captures_are_not_added(self):
+        for group, name in (("a", BASE), ("b", NEW)):
+            shutil.copytree(self.CAPTURES / name, self.scratch / "both" / group / "0_ascend_pt")
+        shown, wanted = self.times_of(self.scratch / "both"), {}
+        for group in ("a", "b"):
+            wanted |= {f"{label}, {group}": value for label, value in self.times_of(self.scratch / "both" / group).items()}
+        self.assertEqual(shown, wanted)
+
+    def test_what_is_0_is_not_drawn(self):
+        """The same run twice: nothing changed on any rank."""
+        self.assertEqual(self.drawn("cluster_time_compare_summary"), [])
 
 
 class Drawings(Charted):

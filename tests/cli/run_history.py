@@ -19,6 +19,7 @@ from contextlib import closing
 
 from cli import main
 from gate_runs import GateRuns
+from page_charts import charts_in
 
 
 class HistoryRuns(GateRuns):
@@ -56,6 +57,19 @@ class History(HistoryRuns):
         self.assertEqual(self.rows("SELECT median FROM run_metric WHERE metric = 'computing'"), [(42_000_000,), (45_000_000,)])
         # What did not pass is no base.
         self.assertEqual(self.rows("SELECT id FROM run WHERE captures IS NOT NULL"), [(1,)])
+
+    def test_runs_are_a_table_for_sql(self):
+        self.keep(self.base)
+        self.keep(self.capture("slow", **self.SLOW), "--label", "slow one")
+        asked = self.run_tool("query", self.db, "SELECT run, metric, unit, value, noise, verdict FROM run ORDER BY 1, 2", "--json")
+        self.assertEqual(asked.code, 0, asked.err)
+        rows = [tuple(row[:5]) + (row[5] or "",) for row in json.loads(asked.out)["rows"]]
+        self.assertEqual(rows, self.rows("SELECT run, metric, unit, median, noise, verdict FROM run_metric ORDER BY 1, 2"))
+        (label,) = json.loads(self.run_tool("query", self.db, "SELECT DISTINCT label, exit_code FROM run WHERE run = 2", "--json").out)["rows"]
+        self.assertEqual(label, ["slow one", 1])
+        other = self.run_tool("query", self.db, "SELECT * FROM kernel")
+        self.assertEqual(other.code, 3)
+        self.assertIn("table is run", other.errors[0])
 
     def test_the_base_is_the_rolling_median(self):
         for length in (100_000, 101_000, 102_000, 103_000):
@@ -255,7 +269,37 @@ class Trends(HistoryRuns):
         self.assertTrue(metrics.endswith("# EOF\n"))
         page = (self.out / "history.html").read_text(encoding="utf-8")
         self.assertIn("step_time of each run, and the band of its noise", page)
-        self.assertIn('"kind":"lines"', page)
+        charts = charts_in(self.out / "history.html")
+        self.assertEqual([chart["kind"] for chart in charts], ["lines"] * 2)
+        self.assertIn('<p class="answer">step_time: step change at run 31', page)
+        for chart in charts:
+            self.assertEqual([(mark["at"], mark["label"][:8]) for mark in chart["marks"]], [(31, "run 31: ")])
+            levels = [statistics.median(side) / 1e6 for side in (self.runs(1, 0.05, 30)[:30], self.runs(1, 0.05, 30)[30:])]
+            for run, (low, high) in enumerate(chart["bands"]):
+                self.assertAlmostEqual((low + high) / 2, levels[run >= 30], places=5)
+                self.assertLess(low, high)
+
+    def test_what_failed_stands_out_and_what_changed_comes_first(self):
+        self.write_history(self.runs(3), ("step_time", "computing", "free"))
+        with closing(sqlite3.connect(self.db)) as database:
+            database.execute("UPDATE run SET exit_code = 1 WHERE id IN (7, 9)")
+            database.execute("UPDATE run_metric SET median = median * 1.05 WHERE metric = 'free' AND run > 30")
+            database.commit()
+        result = self.show("--export_type", "html")
+        self.assertTrue(result.out.startswith("step_time: no step change in 60 runs; "), result.out)
+        charts = charts_in(self.out / "history.html")
+        self.assertEqual([chart["title"].split()[0] for chart in charts], ["step_time", "free", "computing"])
+        failed = [run for run, value in zip(charts[0]["at"], charts[0]["series"][1]["values"], strict=True) if value is not None]
+        self.assertEqual((charts[0]["series"][1]["name"], failed), ("failed its gate", [7, 9]))
+
+    def test_few_runs_say_nothing_of_steps(self):
+        self.write_history([100_000_000] * 3)
+        out = " ".join(self.show("--export_type", "html").out.split())
+        self.assertTrue(out.startswith("step_time: 100.0 ms in run 3, median 100.0 ms; 3 of the 8 runs that tell a step change"), out)
+        self.assertNotIn("no step change", out)
+        self.write_history([100_000_000])
+        self.show("--export_type", "html")
+        self.assertEqual(charts_in(self.out / "history.html"), [])
 
     def test_only_the_newest_runs_are_looked_at(self):
         self.write_history(self.runs(1, 0.05, 30))

@@ -298,6 +298,44 @@ class ChartPages(PageTests):
         opacities = one_scale.value("[...document.querySelectorAll('.cell')].map((cell) => +getComputedStyle(cell).fillOpacity)")
         self.assert_near([opacity - 0.1 for opacity in opacities], [0.9 * value / 20 for value in (1, 2, 10, 20)])
 
+    def test_axes_of_names_have_names(self):
+        """What the labels are stands at their axis, across as well; cells that have room have their amounts."""
+        for kind in ("bars", "stacked", "boxes"):
+            chart = chart_of(kind, labels=["0", "1"], label="rank", series=series_of(a=[1, 2], b=[2, 3], c=[3, 4], d=[4, 5], e=[5, 6]))
+            self.assertIn("rank", self.charts(chart).value("texts(document.querySelectorAll('.unit'))"))
+        heat = chart_of("heat", labels=["0", "1"], label="from rank", across="to rank", series=series_of(**{"0": [None, 7.625], "1": [11.8, None]}))
+        browser = self.charts(heat)
+        self.assertEqual(browser.value("texts(document.querySelectorAll('.unit'))"), ["to rank", "from rank"])
+        self.assertEqual([text for text in browser.value("texts(document.querySelectorAll('.amount'))") if text], ["7.625", "11.8"])
+        many = chart_of("heat", labels=[str(i) for i in range(200)], series=series_of(**{str(i): range(200) for i in range(200)}))
+        self.assertEqual(self.charts(many).value("document.querySelectorAll('.amount').length"), 0)
+
+    def test_bands_lie_within_the_axes(self):
+        """Of dots, whose key says what grey and dashes are, and of lines, which are drawn over them."""
+        dots = chart_of("dots", unit="%", labels=["step"], limits=[103], bands=[[97, 103]], limit="the limit is", band="noise",
+                        series=[{"name": "base", "values": [], "dots": [[100]]}, {"name": "comparison", "values": [], "dots": [[109]]}])
+        lines = chart_of("lines", unit="ms", unit_x="run", at=[1, 2, 3], marks=[], bands=[[90, 110], [90, 110], [140, 160]], band="noise",
+                         series=series_of(run=[100, 101, 150]))
+        for chart in (dots, lines):
+            browser = self.charts(chart)
+            left, right, low, high = browser.value("""(() => {
+              const box = (one) => one.getBoundingClientRect(), band = box(document.querySelector(".band")), svg = box(document.querySelector("figure svg"));
+              return [band.left - svg.left, svg.right - band.right, band.top - svg.top, svg.bottom - band.bottom];
+            })()""")
+            self.assertGreater(min(left, right, low, high), 0)
+            self.assertIn("noise", browser.value("texts(document.querySelectorAll('.key > span'))"))
+        self.assertIn("limit", self.charts(dots).value("texts(document.querySelectorAll('.key > span'))"))
+
+    def test_durations_of_very_different_length_are_all_seen(self):
+        """Ten times as long is as far to the right, and the axis says so."""
+        medians = [1, 10, 100, 1000]
+        boxes = series_of(**{name: [factor * value for value in medians] for name, factor in (("a", 0.5), ("b", 0.8), ("c", 1), ("d", 1.2), ("e", 2))})
+        browser = self.charts(chart_of("boxes", unit="us", labels=list("wxyz"), series=boxes))
+        at = browser.value("[...document.querySelectorAll('.bar')].map((box) => +box.querySelectorAll('line')[1].getAttribute('x1'))")
+        steps = [after - before for before, after in zip(at, at[1:])]
+        self.assertLess(max(steps) - min(steps), 1)
+        self.assertIn("us, logarithmic", browser.value("texts(document.querySelectorAll('.unit'))"))
+
     def test_names_stay_different(self):
         """Names that begin and end alike keep what tells them apart, also where little room is left."""
         names = [f"aclnnMatmul_{'the_same_prefix_' * 4}{middle}{'_the_same_end' * 6}" for middle in ("forward_a", "forward_b", "backward", "x" * 200 + "1", "x" * 200 + "2")]

@@ -11,10 +11,13 @@ Exit status: 0 passed, 1 failed, 2 usage.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
 
 from cli import DOCS, TIMEOUT_SECONDS, Cli, main
+from captures import build_job
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {}}
@@ -69,7 +72,8 @@ class Mcp(Cli):
 
     def test_a_session(self):
         """As clients of revisions before have it."""
-        for version, given in (("2025-06-18", "2025-06-18"), ("1999-01-01", "2025-11-25")):
+        for version, given in (("2025-06-18", "2025-06-18"), ("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-11-25"),
+                               ("2025-03-26", "2025-11-25")):  # of which arrays of requests are a part
             first, *rest = self.talk(
                 {"jsonrpc": "2.0", "id": 0, "method": "initialize",
                  "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}},
@@ -86,7 +90,8 @@ class Mcp(Cli):
 
     def test_requests_that_are_wrong(self):
         deep = "[" * 100_000
-        cases = [("{", -32700), (deep, -32700), ("[]", -32600), ('"text"', -32600), ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, -32600),
+        two = json.dumps([self.request("tools/list"), self.request("tools/list", 2)])
+        cases = [("{", -32700), (deep, -32700), ("x" * 10_000_000, -32700), ("[]", -32600), (two, -32600), ('"text"', -32600), ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, -32600),
                  ({"jsonrpc": "2.0", "id": None, "method": "ping"}, -32600), ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, -32600),
                  ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": []}, -32602),
                  ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, -32602),
@@ -95,6 +100,8 @@ class Mcp(Cli):
                  (self.request("tools/call"), -32602), ('{"jsonrpc": "2.0", "id": 1, "method": "' + "x" * 2_000_000 + '"}', -32700)]
         answers = self.talk(*(line for line, _ in cases))
         self.assertEqual([one["error"]["code"] for one in answers], [code for _, code in cases])
+        known = [line["id"] if isinstance(line, dict) and isinstance(line["id"], int) else None for line, _ in cases]
+        self.assertEqual([one["id"] for one in answers], known)
         other = self.request("tools/list")
         other["params"]["_meta"] = {**META, "io.modelcontextprotocol/protocolVersion": "1900-01-01"}
         (answer,) = self.talk(other)
@@ -115,16 +122,107 @@ class Mcp(Cli):
         counted = counted["message"]["data"][0]
         self.assertEqual(counted["columns"], ["n"])
         lines = self.run_tool("query", CAPTURE, "SELECT count(*) AS n FROM kernel", "--csv").out.splitlines()
-        self.assertIn(lines[1], json.dumps(counted["rows"]))
+        self.assertEqual(counted["rows"], [[int(lines[1])]])
         self.assertEqual(sorted(os.listdir(self.scratch)), [], "nothing is written")
 
     def test_timeline(self):
-        (table,) = self.answer("timeline", path=CAPTURE, from_ms=0, to_ms=1e6)["message"]["data"]
-        durations = [row[3] for row in table["rows"]]
+        message = self.answer("timeline", path=CAPTURE, from_ms=0, to_ms=1e6, max_chars=100000)["message"]
+        self.assertIn("after the first step", message["scope"]["times"])
+        (table,) = message["data"]
+        durations = [row[table["columns"].index("dur_ns")] for row in table["rows"]]
         self.assertTrue(durations)
         self.assertEqual(durations, sorted(durations, reverse=True))
         (table,) = self.answer("query", path=CAPTURE)["message"]["data"]
         self.assertIn("kernel", [row[0] for row in table["rows"]])
+
+    def test_what_runs_within_the_time(self):
+        """Of rank, begin and end: as SQL counts it, which has times of the clock."""
+        (found,) = self.answer("query", path=CAPTURE, sql="SELECT min(start) FROM step")["message"]["data"]
+        zero = found["rows"][0][0]
+        (spans,) = self.answer("query", path=CAPTURE, max_chars=100000,
+                               sql="SELECT name, start, dur FROM kernel UNION ALL SELECT name, start, dur FROM comm")["message"]["data"]
+        self.assertEqual(spans["left"], 0)
+        first = min(start - zero for _, start, _ in spans["rows"])
+        begin, end = first + 1, first + 3_000_000  # the first one runs then
+        expected = sorted([name, start - zero, dur] for name, start, dur in spans["rows"]
+                          if start - zero < end and start - zero + dur > begin)
+        (table,) = self.answer("timeline", path=CAPTURE, from_ms=begin / 1e6, to_ms=end / 1e6, max_chars=100000)["message"]["data"]
+        self.assertEqual(table["columns"], ["rank", "kind", "name", "start_ns", "dur_ns"])
+        self.assertEqual(sorted(row[2:] for row in table["rows"] if row[1] != "operator"), expected)
+        (none,) = self.answer("timeline", path=CAPTURE, rank=77, from_ms=0, to_ms=1e6)["message"]["data"]
+        self.assertEqual((none["rows"], none["left"]), ([], 0))
+
+    def test_parts_that_are_lost(self):
+        """Is said of a statement, too."""
+        job = build_job(self.CAPTURES, "2:db_base_ascend_pt", self.scratch)
+        (database,) = (job / "rank1_ascend_pt").rglob("*.db")
+        database.write_bytes(b"SQLite format 3\0" + bytes(5000))
+        text, is_error = self.call("query", root=job, path=".", sql="SELECT count(*) FROM op")
+        answer = json.loads(text)
+        self.assertEqual((is_error, answer["status"], answer["code"], answer["message"]["complete"]), (False, "warning", 5, False))
+        self.assertIn("rank1", answer["message"]["lost"])
+        self.assertEqual(answer["message"]["scope"]["ranks"], "0")
+
+    def test_one_job_is_kept(self):
+        """The next question about it reads no file."""
+        capture = self.scratch / "copy_ascend_pt"
+        shutil.copytree(self.CAPTURES / CAPTURE, capture)
+        count = {"path": capture.name, "sql": "SELECT count(*) FROM kernel"}
+        with subprocess.Popen([self.TOOL, "mcp", "--root", self.scratch], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              encoding="utf-8") as server:
+            def ask(**arguments):
+                server.stdin.write(json.dumps(self.request("tools/call", name="query", arguments=arguments)) + "\n")
+                server.stdin.flush()
+                return json.loads(server.stdout.readline())["result"]
+            first = ask(**count)
+            shutil.rmtree(capture / "ASCEND_PROFILER_OUTPUT")
+            self.assertEqual(ask(**count), first)
+            other = ask(**{**count, "base": capture.name})  # is another job
+            self.assertNotEqual(other, first)
+            server.stdin.close()
+
+    def test_a_client_that_goes(self):
+        """Neither the server nor a command that it runs is left."""
+        (self.scratch / "pipe").mkdir()
+        waiting = self.scratch / "pipe" / "trace.json"
+        os.mkfifo(waiting)  # a command that reads it waits
+        temporary = self.scratch / "temporary"
+        temporary.mkdir()
+        for how in ("close", "kill"):
+            with self.subTest(how=how):
+                server = subprocess.Popen([self.TOOL, "mcp", "--root", self.scratch], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                          env={**os.environ, "TMPDIR": str(temporary)})
+                for tool in ("check", "query"):
+                    line = json.dumps(self.request("tools/call", name=tool, arguments={"path": "pipe"}))
+                    server.stdin.write(line.encode() + b"\n")
+                server.stdin.flush()
+                time.sleep(0.3)
+                children = self.children(server.pid)
+                if how == "kill":
+                    server.kill()
+                server.stdin.close()
+                server.stdout.close()
+                server.wait(timeout=TIMEOUT_SECONDS)
+                for child in children:
+                    self.assertTrue(self.ends(child), child)
+                self.assertEqual(os.listdir(temporary), [])
+
+    @staticmethod
+    def children(process):
+        with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+            return file.read().split()
+
+    @staticmethod
+    def ends(process):
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            if not os.path.exists(f"/proc/{process}/stat"):
+                return True
+            with open(f"/proc/{process}/stat", encoding="ascii") as file:
+                if file.read().split(") ")[1].startswith("Z"):  # of whoever adopts it
+                    return True
+            time.sleep(0.05)
+        return False
 
     def test_only_below_the_root(self):
         below = self.scratch / "root"
@@ -137,6 +235,17 @@ class Mcp(Cli):
                 self.assertIn("outside of", text)
         text, is_error = self.call("query", path=CAPTURE, base="../..", sql="SELECT 1")
         self.assertTrue(is_error)
+        job = below / "job"
+        job.mkdir()
+        shutil.copytree(self.CAPTURES / CAPTURE, job / "rank0_ascend_pt")
+        self.assertFalse(self.call("check", root=below, path="job")[1])
+        (job / "inside").symlink_to(job / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT")
+        self.assertFalse(self.call("check", root=below, path="job")[1])
+        (job / "rank1_ascend_pt").symlink_to(self.CAPTURES / OTHER)
+        for tool, more in (("check", {}), ("query", {"sql": "SELECT 1"}), ("compare", {"base": "job/rank0_ascend_pt"})):
+            text, is_error = self.call(tool, root=below, path="job", **more)
+            self.assertTrue(is_error, text)
+            self.assertIn("outside of", text)
 
     def test_arguments_that_are_wrong(self):
         for tool, arguments, words in (
@@ -153,10 +262,11 @@ class Mcp(Cli):
     def test_answers_are_bounded(self):
         for most in (600, 2000, 20000):
             text, _ = self.call("query", path=CAPTURE, sql="SELECT * FROM kernel", max_chars=most)
-            self.assertLessEqual(len(text.encode()), most + 100)  # status and suggestion stand beside the message
+            self.assertLessEqual(len(text.encode()), most)
             json.loads(text)
-            text, _ = self.call("diagnose", path=CAPTURE, max_chars=max(most, 1500))
-            self.assertLessEqual(len(text.encode()), max(most, 1500) + 300)
+            text, _ = self.call("diagnose", path=CAPTURE, max_chars=most)
+            self.assertLessEqual(len(text.encode()), most)
+            json.loads(text)
 
 
 class Skill(Cli):
@@ -175,6 +285,14 @@ class Skill(Cli):
             self.assertNotIn("{{", text)
             for name in recipes:
                 self.assertIn(f"`{name}`", text)
+
+    def test_languages_say_the_same(self):
+        """Names, commands, statements and numbers, in whatever words."""
+        def facts(language):
+            text = self.run_tool("skill", "--language", language).out
+            own = text[text.index("# "):text.rindex("{} ".format("## Commands" if language == "en" else "## 命令").strip())]
+            return [sorted(set(re.findall(form, own))) for form in (r"`([^`\n]+)`", r"(?m)^SELECT .*$", r"(?<![\w.'+])\d{2,}")]
+        self.assertEqual(facts("cn"), facts("en"))
 
     def test_every_command_in_it_runs(self):
         text = self.run_tool("skill").out

@@ -97,8 +97,8 @@ class Palette(Palettes):
     def test_parts_of_a_step_have_their_tints(self):
         tints = {series["name"]: series.get("tint") for chart in self.charts_of(
             self.page_of("-m", "rl_roles", "-d", "rl_colocated")) for series in chart.get("series", ())}
-        self.assertEqual({name: tints[name] for name in ("computing", "communication", "copy", "free")},
-                         {"computing": "compute", "communication": "unsplit", "copy": "copy", "free": "free"})
+        self.assertEqual({name: tints[name] for name in ("computing", "communication", "copies", "free")},
+                         {"computing": "compute", "communication": "unsplit", "copies": "copy", "free": "free"})
 
     def test_memory_and_data_types_have_their_own(self):
         charts = self.charts_of(self.page_of("-m", "memory_timeline", "-d", BASE))

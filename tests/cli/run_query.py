@@ -6,18 +6,25 @@
 
 GROUP is one of the classes below: questions (those of docs/query.md on one job as text and database, and its export),
 queryparsed (the same on raw captures and what `parse` makes of them), queryforms (forms of the answer, errors, what
-statements must not do), queryshared (captures outside of the repository, computed from their files without the program).
+statements must not do), queryprompt (on a terminal), queryshared (captures outside of the repository, computed from
+their files without the program).
 Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
 """
 
 import csv
+import fcntl
 import gzip
 import json
 import os
+import pty
 import re
+import select
+import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
+import termios
 import time
 import unittest
 from collections import Counter, defaultdict
@@ -59,7 +66,7 @@ class Questions(Query):
         self.database = build_database(self.CAPTURES, TWIN_DB, self.scratch)
 
     def test_the_page_asks_twenty(self):
-        self.assertEqual(len(questions()), 20)
+        self.assertGreaterEqual(len(questions()), 20)
 
     def test_formats_answer_alike(self):
         for sql in questions():
@@ -253,6 +260,56 @@ class QueryForms(Query):
             with self.subTest(sql=sql):
                 self.assert_fails(2, self.run_tool("query", TWIN_TEXT, sql), hint)
 
+    def test_the_corrected_statement_works(self):
+        """--agent: a command that can be run as it is."""
+        for sql in ("SELECT * FROM kernels", "SELECT k.nam, 'nam' FROM kernel k WHERE k.nam LIKE 'M%'", "SELECT medain(duration) FROM kernls",
+                    ".tabels", ".schema kernl", "SELECT duration FROM kernel WHERE 'duration' <> \"name\""):
+            with self.subTest(sql=sql):
+                failed = json.loads(self.run_tool("query", TWIN_TEXT, sql, "--agent").out)
+                self.assertEqual((failed["status"], failed["code"]), ("error", 2))
+                program, *words = shlex.split(failed["suggestion"])
+                self.assertEqual(program, "msprof-analyze")
+                again = self.run_tool(*words)
+                self.assertEqual(again.code, 0, again.err)
+                self.assertEqual(json.loads(again.out)["status"], "success")
+        literal = json.loads(self.run_tool("query", TWIN_TEXT, "SELECT k.nam, 'k.nam' FROM kernel k", "--agent").out)
+        self.assertEqual(shlex.split(literal["suggestion"])[3], "SELECT k.name, 'k.nam' FROM kernel k")
+        failed = json.loads(self.run_tool("query", TWIN_TEXT, "SELECT qqqqq FROM step", "--agent").out)
+        self.assertNotIn("SELECT", failed["suggestion"])  # nothing is near
+        file = self.write("q.sql", "SELECT * FROM kernels")
+        failed = json.loads(self.run_tool("query", TWIN_TEXT, "-f", file, "--agent").out)
+        self.assertNotIn("-f", failed["suggestion"])
+
+    def test_commands_beside_sql(self):
+        """Statements that begin with a point; those that are about no capture need none."""
+        tables = self.run_tool("query", TWIN_TEXT, ".tables", "--json")
+        listed = {row[0]: row[1] for row in json.loads(tables.out)["rows"]}
+        self.assertEqual(listed["kernel"], self.rows(TWIN_TEXT, "SELECT count(*) FROM kernel")[0][0])
+        (declared,) = [table for table in json.loads(self.run_tool("schema", "--json").out)["tables"] if table["name"] == "kernel"]
+        rows = json.loads(self.run_tool("query", ".schema kernel", "--json").out)["rows"]
+        self.assertEqual([[row[0], row[3]] for row in rows], [[column["name"], column["meaning"]] for column in declared["columns"]])
+        self.assertIn("CREATE VIEW TASK", self.run_tool("query", TWIN_TEXT, ".schema TASK").out)
+        self.assert_fails(2, self.run_tool("query", TWIN_TEXT, ".schema kernl"), "'kernel'")
+        self.assert_fails(2, self.run_tool("query", TWIN_TEXT, ".example"), "'.examples'")
+        self.assert_fails(2, self.run_tool("query", ".tables"), "CAPTURE")
+
+    def test_examples_are_those_of_the_page(self):
+        text = self.run_tool("query", ".examples").out
+        self.assertEqual(re.findall(r"(?ms)^-- .*?\n(.*?);$", text), questions()[:10])
+        for question, sql in json.loads(self.run_tool("query", ".examples", "--json").out)["rows"]:
+            self.assertIn(f"{question}\n\n```sql\n{sql}\n```", PAGE.read_text(encoding="utf-8"))
+            self.assertIn(f"  {question}\n", self.run_tool("query", TWIN_TEXT).out)
+        pasted = subprocess.run([self.TOOL, "query", self.CAPTURES / TWIN_TEXT, "-f", "-", "--json"], input=text.split(";\n")[0],
+                                capture_output=True, check=True, encoding="utf-8").stdout
+        self.assertEqual(json.loads(pasted)["rows"], self.rows(TWIN_TEXT, questions()[0]))
+
+    def test_jobs_that_do_not_fit(self):
+        """Refused with what would fit; a statement about less does."""
+        few, all_of_them = "SELECT count(*) FROM step_trace_time", "SELECT count(*) FROM kernel, op"
+        self.assertEqual(self.run_tool("query", TWIN_TEXT, few, "--memory_limit", "20K").code, 0)
+        self.assert_fails(7, self.run_tool("query", TWIN_TEXT, all_of_them, "--memory_limit", "2K"), "1 rank", "--rank_list")
+        self.assertEqual(self.run_tool("query", TWIN_TEXT, all_of_them, "--memory_limit", "2M").code, 0)
+
     def test_nothing_but_reading(self):
         victim = self.scratch / "victim.db"
         for sql in (f"ATTACH '{victim}' AS v", f"VACUUM INTO '{victim}'", "CREATE TABLE t(a)", "DELETE FROM kernel",
@@ -305,6 +362,117 @@ class QueryForms(Query):
                 self.assertIn(name, known, declared)
                 if declared in ("TimeNs", "Rare<TimeNs"):
                     self.assertIn((name, "ns"), units)
+
+
+class QueryPrompt(Query):
+    """On a terminal: what is typed, and what is then on the screen."""
+
+    def setUp(self):
+        super().setUp()
+        self.process = None
+        self.addCleanup(lambda: self.process and self.process.poll() is None and self.process.kill())
+
+    def begin(self, *captures, **env):
+        try:
+            self.leader, follower = pty.openpty()
+        except OSError as error:
+            self.skipTest(f"no pseudo-terminals: {error}")
+        self.addCleanup(os.close, self.leader)
+        termios.tcsetwinsize(follower, (50, 100))
+        self.before = termios.tcgetattr(follower)
+        self.follower = follower
+        self.addCleanup(os.close, follower)
+        self.process = subprocess.Popen([self.TOOL, "query", *captures], cwd=self.CAPTURES, stdin=follower, stdout=follower,
+                                        stderr=follower, env={**os.environ, "TERM": "xterm", **env},
+                                        preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
+        return self.until("query> ")
+
+    def until(self, text, seconds=30):
+        """What the terminal shows up to `text`, which ends it."""
+        shown, end = "", time.monotonic() + seconds
+        while not shown.endswith(text):
+            self.assertGreater(end, time.monotonic(), f"no {text!r} in {shown!r}")
+            if select.select([self.leader], [], [], 0.1)[0]:
+                shown += os.read(self.leader, 4096).decode(errors="replace")
+                shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+        return shown
+
+    def typed(self, text, until="query> "):
+        os.write(self.leader, text.encode())
+        return self.until(until)
+
+    def leave(self, text):
+        os.write(self.leader, text.encode())
+        self.assertEqual(self.process.wait(30), 0)
+        self.assertEqual(termios.tcgetattr(self.follower), self.before)
+
+    def test_statements(self):
+        first = self.begin(TWIN_TEXT)
+        self.assertRegex(first, r"(?m)^kernel +\d")
+        kernels = self.rows(TWIN_TEXT, "SELECT count(*) FROM kernel")[0][0]
+        self.assertRegex(self.typed("SELECT count(*) AS n\n", "...> "), "SELECT")
+        self.assertRegex(self.typed("FROM kernel;\n"), rf"n\s+{kernels}\s")
+        self.assertIn("did you mean 'kernel'", self.typed("SELECT * FROM kernels;\n"))
+        self.assertRegex(self.typed("SELECT ';', count(*) FROM kernel;\n"), rf";\s+{kernels}\s")
+        self.assertRegex(self.typed("\x10\x10\n"), "did you mean")  # Ctrl-P: what was typed before
+        self.assertIn("'é你'", self.typed("SELECT 'é你' AS text;\n"))
+        self.assertIn("dur ", self.typed(".schema kernel\n"))
+        self.assertIn("-- Which kernels", self.typed(".examples\n"))
+        self.assertIn(".quit", self.typed(".help\n"))
+        self.assertIn("'.tables'", self.typed(".tabels\n"))
+        self.leave(".quit\n")
+
+    def test_what_was_loaded_is_kept(self):
+        capture = self.capture_copy(TWIN_TEXT)
+        self.begin(capture)
+        shutil.rmtree(capture)
+        self.assertRegex(self.typed("SELECT count(*) > 1 AS n FROM kernel;\n"), r"n\s+1\s")
+        self.leave("\x04")
+
+    def test_completion(self):
+        # Where the cursor cannot move, the whole line is shown again.
+        self.begin(TWIN_TEXT, TERM="no-such-terminal")
+        for typed, completed in (("sel\t", "SELECT"), ("SELECT * FROM kernel_l\t", "SELECT * FROM kernel_load"), (".sch\t", ".schema"),
+                                 ("SELECT k.op_t\t FROM kernel k", "SELECT k.op_type FROM kernel k"),
+                                 ("SELECT finis\t FROM step", "SELECT finish FROM step"), ("SELECT perc\t", "SELECT percentile"),
+                                 (".schema kernel_s\t", ".schema kernel_statistic")):
+            with self.subTest(typed=typed):
+                # A column is known once the statement names its table; that may stand behind it.
+                before, after = typed.split("\t")
+                back = "\x02" * len(after)  # Ctrl-B
+                self.assertIn(f"query> {completed}", self.typed(before + after + back + "\t\x05\x03"))
+        self.assertRegex(self.typed("SELECT * FROM kernel_\t\x03"), r"\nkernel_load +kernel_statistic")
+        self.leave("\x04")
+
+    def test_interrupts(self):
+        self.begin(TWIN_TEXT)
+        self.typed("SELECT count(*)\n", "...> ")
+        self.assertIn("^C", self.typed("FROM nowh\x03"))
+        self.assertRegex(self.typed("SELECT 6 * 7 AS n;\n"), r"n\s+42\s")
+        os.write(self.leader, b"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;\n")
+        time.sleep(1)
+        begin = time.monotonic()
+        self.assertIn("stopped", self.typed("\x03"))
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertRegex(self.typed("SELECT 6 * 7 AS n;\n"), r"n\s+42\s")
+        self.typed("SELECT 1\n", "...> ")
+        self.leave("\x04")
+
+    def test_signals_leave_the_terminal_as_it_was(self):
+        self.begin(TWIN_TEXT)
+        self.process.terminate()
+        self.assertEqual(self.process.wait(30), 143)
+        self.assertEqual(termios.tcgetattr(self.follower), self.before)
+
+    def test_terminals_that_nothing_is_known_of(self):
+        self.begin(TWIN_TEXT, TERM="no-such-terminal")
+        self.assertRegex(self.typed("SELECT 6 * 7 AS n;\n"), r"n\s+42\s")
+        self.leave("\x04")
+
+    def test_only_where_somebody_types(self):
+        """Neither with a pipe on one side nor for programs."""
+        result = self.run_tool("query", TWIN_TEXT)
+        self.assertNotIn("query>", result.out)
 
 
 @unittest.skipUnless(SHARED.is_dir(), "no captures in ../shared/data")
@@ -376,4 +544,4 @@ class QueryShared(Query):
 
 if __name__ == "__main__":
     RAW = Path(sys.argv[sys.argv.index("--raw") + 1]) if "--raw" in sys.argv else None
-    sys.exit(main(__doc__, Questions, QueryParsed, QueryForms, QueryShared))
+    sys.exit(main(__doc__, Questions, QueryParsed, QueryForms, QueryPrompt, QueryShared))

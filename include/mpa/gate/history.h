@@ -46,6 +46,9 @@ struct Stretch {
   std::optional<double> probability;
 };
 
+/// A level takes so many runs: those on either side of a step change.
+inline constexpr std::size_t kLeastRunsOfLevel = 4;
+
 /// Finds where the level of a metric changed: see docs/history.md. One stretch at least, where
 /// there are values.
 std::vector<Stretch> FindStretches(const std::vector<std::int64_t>& values);

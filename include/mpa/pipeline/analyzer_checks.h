@@ -38,6 +38,10 @@ inline constexpr const char* kTrialTells = "check --try reads them";
 /// What an analysis can do with a capture, if what is unknown of it is there.
 Verdict JudgeByFacts(const AnalyzerCheck& check, const RankFacts& facts);
 
+/// Why a capture lacks each of kRecordedContents, in the words of the analyses that would say more
+/// with it; without a reason where none would.
+std::vector<Lack> WhyMissing(const RankFacts& facts);
+
 /// What each of AllAnalyzerChecks() can do with each rank, from the facts alone. Where that depends
 /// on what only the events tell, the verdict says on what.
 std::vector<JudgedCapture> JudgeCaptures(const std::vector<RankFacts>& ranks);

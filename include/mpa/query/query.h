@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "mpa/base/error.h"
+#include "mpa/base/rank.h"
 #include "mpa/pipeline/cluster.h"
 #include "mpa/report/cell.h"
 
@@ -37,8 +41,19 @@ struct QueryAnswer {
   std::vector<std::vector<Cell>> rows;  ///< without a value: not recorded
   bool truncated = false;               ///< there are more rows
   bool partial = false;                 ///< ranks or parts of them had to be left out
-  std::size_t ranks = 0;                ///< that were read
+  std::set<RankId> ranks;               ///< that were read
   std::vector<std::string> notes;
+};
+
+/// A statement names what is not there, and something near it is.
+struct Misspelt : Error {
+  Misspelt(std::string message, std::string wrong, std::string right)
+      : Error(ErrorKind::kUsage, std::move(message)),
+        wrong(std::move(wrong)),
+        right(std::move(right)) {}
+
+  std::string wrong, right;
+  std::string corrected{};  ///< the statement with such names replaced; empty: it would fail, too
 };
 
 namespace query {
@@ -71,5 +86,15 @@ class QueryJob {
 /// What a statement can name: a JSON document, and a page of docs/.
 std::string SchemaJson();
 std::string SchemaPage();
+/// The columns of a table, or what a view selects; without a name the tables and views. Throws
+/// Misspelt, or Error (kUsage).
+QueryAnswer SchemaOf(const std::string& table);
+
+/// What the word that ends at `cursor` can become, sorted: from its begin.
+struct Completions {
+  std::size_t begin = 0;
+  std::vector<std::string> words{};
+};
+Completions CompleteStatement(std::string_view text, std::size_t cursor);
 
 }  // namespace mpa

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,11 +43,23 @@ struct AgentAnswer {
 /// A list of a report, with its first rows.
 AgentTable AgentTableOf(const Sheet& sheet);
 
-/// The fewest characters that AgentMessage() can be asked to keep.
+/// What points in time count from. Traces of GPUs need not say when the host was started.
+inline constexpr const char* kTimesOfCaptures =
+    "ns since the Unix epoch; numbers below 10^18: since boot";
+
+/// A value as documents have it: null where there is none, texts in UTF-8.
+nlohmann::ordered_json JsonOf(const Cell& cell);
+
+/// The fewest bytes that FormatAgent() can be asked to keep.
 inline constexpr std::size_t kFewestChars = 600;
 
-/// The answer as a JSON object of at most `most` bytes (0: of any length). Lists say how many of
-/// their rows are left out. First rows go, from all lists alike, then words beside the verdict.
-std::string AgentMessage(const AgentAnswer& answer, std::size_t most);
+/// The object of --agent, in one line of at most `most` bytes (0: of any length). Lists say how
+/// many of their rows are left out. First rows go, from all lists alike, then words beside the
+/// verdict, last commands: half a command does not run.
+std::string FormatAgent(const AgentAnswer& answer, int exit_code, std::size_t most);
+
+/// The same of an error, with the command to run instead.
+std::string FormatAgentError(std::string_view text, std::string_view suggestion, int exit_code,
+                             std::size_t most);
 
 }  // namespace mpa

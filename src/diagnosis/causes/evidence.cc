@@ -88,6 +88,15 @@ class Places {
   /// Time that the finding takes without a place of its own.
   void AddRest(RankIndex rank, TimeNs time) { whole_[rank] += time; }
 
+  std::vector<RankId> Ranks() const {
+    std::vector<RankId> ranks;
+    for (const auto& [rank, time] : whole_) {
+      if (time > 0) ranks.push_back(job_.ranks[rank].rank);
+    }
+    std::ranges::sort(ranks);
+    return ranks;
+  }
+
   std::vector<Evidence> Largest() && {
     std::vector<Evidence> largest;
     for (auto& [key, place] : places_) {
@@ -392,6 +401,8 @@ void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<TimeCategory>
     WorkOfRanks ranks(job_, *index_, about, finding, places);
     ranks.Add(what_if.bound.IsEmpty() ? what_if.expect : what_if.bound);
   }
+  finding.seen_on = places.Ranks();
+  finding.is_on_all = finding.seen_on.size() == job_.ranks.size() && job_.ranks.size() > 1;
   finding.evidence = std::move(places).Largest();
 }
 

@@ -159,8 +159,9 @@ class ChartMaker {
 
 std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row) {
   const ChartMaker make(diagnosis);
-  std::vector<PageChart> charts = {make.StepsOf(row.rank)};
+  std::vector<PageChart> charts;
   if (diagnosis.ranks.size() > 1) charts.push_back(make.RanksChart());
+  charts.push_back(make.StepsOf(row.rank));
   if (PageChart free = make.FreeChart(row); !free.labels.empty()) charts.push_back(std::move(free));
   return charts;
 }

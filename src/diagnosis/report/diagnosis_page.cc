@@ -54,23 +54,24 @@ class DiagnosisPageMaker {
     const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row) return;
     PageSection section{.heading = Say("Where the time goes")};
-    if (diagnosis_.ranks.size() > 1) {
-      section.heading =
-          Say("{} (rank {}: {} ms)", section.heading, RankName(row->rank), ms_(row->window));
-      section.points = {WhyRank(row->rank)};
-    }
     section.charts = AccountCharts(diagnosis_, *row);
     section.tables.push_back(CategoriesOf(*row));
+    if (diagnosis_.ranks.size() > 1) {
+      section.points = {WhyRank(*row)};
+      section.tables.back().title =
+          Say("All parts of the mean step of rank {}", RankName(row->rank));
+    }
     page_.sections.push_back(std::move(section));
   }
 
-  std::string WhyRank(RankId rank) const {
-    return IsBlamed(diagnosis_, rank)
-               ? Say("Rank {} is shown because its step is nearest to that of the job",
-                     RankName(rank))
-               : Say("Rank {} is shown because no finding blames it, and its step is nearest to"
-                     " that of the job",
-                     RankName(rank));
+  std::string WhyRank(const AccountRow& row) const {
+    const std::string rank = RankName(row.rank), step = ms_(row.window);
+    return IsBlamed(diagnosis_, row.rank)
+               ? Say("Rank {} is shown because its step ({} ms) is nearest to that of the job",
+                     rank, step)
+               : Say("Rank {} is shown because no finding is about it alone, and its step ({} ms)"
+                     " is nearest to that of the job",
+                     rank, step);
   }
 
   PageTable CategoriesOf(const AccountRow& row) const {

@@ -87,7 +87,7 @@ class Screen {
     const std::string title = head + TitleOf(finding);
     block = Wrapped(title, 11);
     if (!gain.empty()) {
-      const bool fits = block.size() == 1 && ColumnsOf(title) + 2 <= column;
+      const bool fits = block.size() == 1 && ColumnsOf(title) < column;
       if (!fits) block.emplace_back();
       block.back() = PaddedBehind(std::move(block.back()), column) + gain;
     }

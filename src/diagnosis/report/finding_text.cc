@@ -37,40 +37,31 @@ std::string RankOfPlace(const Finding& finding) {
   return of_one || rank < 0 ? "" : Say(" on rank {}", RankName(rank));
 }
 
-// `columns`: of the line, which shows more than the place.
-std::string PlaceOf(const Finding& finding, std::size_t columns) {
-  if (finding.evidence.empty()) return CategoryText(finding.category);
-  constexpr std::size_t kOthers = 36;
-  const Evidence& place = finding.evidence.front();
-  return AtLine(place.op.empty() ? place.name : place.op, place.line, columns - kOthers);
+// What was measured, the whole time first, as the ranks together or the first place show it.
+std::vector<std::string> MeasuredTexts(const Finding& finding) {
+  const auto is_time = [](const Metric& metric) { return metric.info == &kTimePerStep; };
+  std::vector<Metric> metrics = finding.metrics;
+  std::erase_if(metrics, [](const Metric& metric) { return metric.info == &kIfOthersCame; });
+  const bool has_time =
+      std::ranges::any_of(metrics, [](const Metric& metric) { return metric.info->unit == "ns"; });
+  if (!has_time && !finding.evidence.empty() && finding.evidence.front().of_all > 0)
+    metrics.push_back({&kTimePerStep, 0});  // its text is that of the places
+  std::stable_partition(metrics.begin(), metrics.end(), is_time);
+  std::vector<std::string> texts;
+  for (const Metric& metric : metrics) {
+    if (std::string text = FactText(finding, metric); !text.empty())
+      texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
-// "0.1 of 7.4 ms": the time of a place, and that of all places if others count.
-std::string PartText(const Evidence& place) {
-  const bool is_short = place.of_all < 100'000;
-  const double unit = is_short ? 1e3 : 1e6;
-  const auto number = [unit](TimeNs time) {
-    return fmt::format("{:.1f}", static_cast<double>(time) / unit);
-  };
-  const std::string whole = fmt::format("{} {}", number(place.of_all), is_short ? "us" : "ms");
-  const std::string own = number(place.time);
-  return own == number(place.of_all) ? whole : Say("{} of {}", own, whole);
+std::string NameOfPlace(const Evidence& place, std::size_t columns) {
+  return AtLine(place.op.empty() ? place.name : place.op, place.line, columns);
 }
 
-// What is known of the first place is said of it, not of the whole finding.
-std::string FactOfPlace(const Finding& finding, const Metric& metric) {
-  if (finding.evidence.empty() || finding.evidence.front().time == 0) return MetricText(metric);
-  const Evidence& place = finding.evidence.front();
-  if (metric.info == &kCallsPerStep) {
-    return place.calls > 0 ? MetricText({metric.info, place.calls}) : "";
-  }
-  if (metric.info != &kTimePerStep) return MetricText(metric);
-  // Of an operation the capture does not tell how much of it is exposed.
-  if (finding.type->area == Area::kCommunication && place.of_all > 0) {
-    const std::int64_t percent = (200 * place.time + place.of_all) / (2 * place.of_all);
-    return Say("{} % of {}", percent, MetricText(metric));
-  }
-  return Say("{} a step", PartText(place));
+// Of the time of all places of the rank.
+std::int64_t PercentOf(const Evidence& place) {
+  return place.of_all > 0 ? (200 * place.time + place.of_all) / (2 * place.of_all) : 0;
 }
 
 // "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
@@ -155,6 +146,10 @@ std::string TitleOf(const Finding& finding) {
   const bool names_ranks = title.find("{}") != std::string_view::npos;
   if (!names_ranks && !finding.ranks.empty()) {
     text += Say(" ({})", ranks);
+  } else if (!names_ranks && !finding.absent && finding.is_on_all) {
+    text += Say(" (all ranks)");
+  } else if (!names_ranks && !finding.absent && finding.seen_on.size() > 1) {
+    text += Say(" ({})", RankList(finding.seen_on).Text(RankList::kMostRuns));
   }
   if (finding.confidence != Certainty::kLow) return text;
   return Say("probably: {}", text);
@@ -166,7 +161,7 @@ std::string GainText(const Diagnosis& diagnosis, const Finding& finding) {
     return "";  // it says something about the capture
   if (finding.pays_only_with_next) return Say("pays only with the next finding");
   if (WinsLessAlone(diagnosis.thresholds, finding)) {
-    return Say("saves {} ms (alone {})", ms(finding.gain), ms(finding.alone));
+    return Say("saves {} ms (alone {} ms)", ms(finding.gain), ms(finding.alone));
   }
   const double share = diagnosis.step > 0 ? 100 * InMs(finding.gain) / InMs(diagnosis.step) : 0;
   return Say("saves {} ms ({:.0f} %)", ms(finding.gain), share);
@@ -208,7 +203,9 @@ std::string SeverityText(const Diagnosis& diagnosis, const Finding& finding) {
 std::string FactText(const Finding& finding, const Metric& metric) {
   if (finding.evidence.empty()) return MetricText(metric);
   const Evidence& place = finding.evidence.front();
-  if (metric.info == &kTimePerStep && place.of_all > 0) {
+  // What is exposed is known of communication as a whole, not of its places.
+  const bool is_measured = finding.type->area == Area::kCommunication && metric.value > 0;
+  if (metric.info == &kTimePerStep && place.of_all > 0 && !is_measured) {
     const Metric of_rank{metric.info, static_cast<double>(place.of_all)};
     return MetricText(of_rank) + RankOfPlace(finding);
   }
@@ -220,34 +217,30 @@ std::string FactText(const Finding& finding, const Metric& metric) {
 
 std::string FactsText(const Finding& finding, std::size_t columns) {
   if (finding.setting) return SettingFacts(*finding.setting, columns);
-  std::string facts = PlaceOf(finding, columns);
-  const auto is_time = [](const Metric& metric) { return metric.info == &kTimePerStep; };
-  std::vector<Metric> metrics = finding.metrics;
-  std::erase_if(metrics, [](const Metric& metric) { return metric.info == &kIfOthersCame; });
-  std::stable_partition(metrics.begin(), metrics.end(), is_time);
-  if ((metrics.empty() || !is_time(metrics.front())) && !finding.evidence.empty() &&
-      finding.evidence.front().time > 0) {
-    std::string longer =
-        Say("{}, {}", facts, PartText(finding.evidence.front()) + RankOfPlace(finding));
-    const std::string fact = metrics.empty() ? "" : ": " + FactOfPlace(finding, metrics.front());
-    // What was measured says more than the share of the place.
-    if (ColumnsOf(longer) + ColumnsOf(fact) <= columns) facts = std::move(longer);
+  const std::vector<std::string> measured = MeasuredTexts(finding);
+  constexpr std::size_t kMeasured = 36, kMost = 16;  // columns that a name leaves
+  constexpr std::int64_t kTypical = 10;              // a place of less percent is one of many
+  std::string facts, most, example;
+  if (finding.evidence.empty()) {
+    facts = CategoryText(finding.category);
+  } else if (const Evidence& place = finding.evidence.front();
+             measured.empty() || PercentOf(place) == 100) {
+    facts = NameOfPlace(place, columns - kMeasured);
+  } else if (const std::string name = NameOfPlace(place, columns - kMeasured - kMost);
+             PercentOf(place) < kTypical) {
+    example = Say("; one of many: {}", name);
+  } else {
+    most = Say("; most: {} ({} %)", name, PercentOf(place));
   }
-  bool first = true;
-  for (const Metric& metric : metrics) {
-    std::string fact = FactOfPlace(finding, metric);
-    if (fact.empty()) continue;
-    // The rank is said once.
-    if (first && (metric.info == &kTimePerStep || metric.info == &kCallsPerStep) &&
-        !finding.evidence.empty()) {
-      fact += RankOfPlace(finding);
-    }
-    std::string longer = facts.empty() ? std::move(fact)
-                         : first       ? Say("{}: {}", facts, fact)
-                                       : Say("{}, {}", facts, fact);
-    if (ColumnsOf(longer) > columns) break;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    std::string longer = facts.empty() ? measured[i]
+                         : i == 0      ? Say("{}: {}", facts, measured[i])
+                                       : Say("{}, {}", facts, measured[i]);
+    if (ColumnsOf(longer) + ColumnsOf(most) > columns && !facts.empty()) break;
     facts = std::move(longer);
-    first = false;
+  }
+  for (const std::string& place : {most, example}) {
+    if (ColumnsOf(facts) + ColumnsOf(place) <= columns) facts += place;
   }
   return facts;
 }

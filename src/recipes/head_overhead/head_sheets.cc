@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "head_part.h"
 #include "mpa/base/language.h"
@@ -291,11 +292,12 @@ void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report) {
                         {"tail"}},
              .measured = Measured::kNs,
              .same = Chart::SameLabel::kSum}});
-  AddSheet(
-      {"HEAD_SUMMARY", ToTranslate("Quantiles of the parts of the head")}, SummaryColumns(),
-      &HeadPart::summary, ranks, report,
-      {LargestBars("How long each segment of a call takes: median, 90th percentile",
-                   {"rankId", "scope", "phase", "segment"}, {{"p50"}, {"p90"}}, Measured::kNs)});
+  Chart segments = LargestBars("How long each segment of a call takes: median, 90th percentile",
+                               {"rankId", "phase", "segment"}, {{"p50"}, {"p90"}}, Measured::kNs);
+  segments.only_in = "scope";
+  segments.only = "all";
+  AddSheet({"HEAD_SUMMARY", ToTranslate("Quantiles of the parts of the head")}, SummaryColumns(),
+           &HeadPart::summary, ranks, report, {std::move(segments)});
   AddSheet({"HEAD_CHILD", ToTranslate("What the host did within the head")}, ChildColumns(),
            &HeadPart::children, ranks, report,
            {LargestBars("What runs within the segments, all calls", {"segment", "name"},

@@ -3,7 +3,7 @@
 "use strict";
 const pageCharts = (function () {
   const { say } = pageCells;
-  const { tint, amount, flat, canvas, keyOfSeries, leftOf, axisX, rowLabels } = pageDrawing;
+  const { tint, amount, flat, canvas, keyOfSeries, leftOf, axisX, rowName, rowLabels } = pageDrawing;
 
   // For each label one bar, stacked from the parts of a whole; or a bar for each series, side by side.
   function drawBars(figure, of, stacked) {
@@ -21,6 +21,7 @@ const pageCharts = (function () {
     const least = stacked ? 0 : Math.min(0, d3.min(chart.series, (series) => d3.min(series.values)) || 0);
     const x = d3.scaleLinear().domain([least, most || 1]).range([left, width - 12]).nice();
     rowLabels(svg, chart.labels, y, left);
+    rowName(svg, chart.label, left, height);
     axisX(svg, x, height, chart.unit);
     const reached = new Array(many).fill(0);
     chart.series.forEach((series, s) => {
@@ -44,9 +45,12 @@ const pageCharts = (function () {
     const [svg, width] = canvas(figure, height + 34, chart.title);
     const left = leftOf(chart.labels, width), of = chart.series.map((series) => series.values);
     const y = d3.scaleBand().domain(d3.range(many)).range([0, height]).padding(0.3);
-    const x = d3.scaleLinear().domain([d3.min(of[0]), d3.max(of[4])]).range([left, width - 12]).nice();
+    // Durations of very different length would be a line each.
+    const least = d3.min(of[0]), most = d3.max(of[4]), logarithmic = least > 0 && most > 50 * least;
+    const x = (logarithmic ? d3.scaleLog() : d3.scaleLinear()).domain([least, most]).range([left, width - 12]).nice();
     rowLabels(svg, chart.labels, y, left);
-    axisX(svg, x, height, chart.unit);
+    rowName(svg, chart.label, left, height);
+    axisX(svg, x, height, logarithmic ? say("{}, logarithmic", chart.unit) : chart.unit);
     const box = svg.append("g").selectAll("g").data(d3.range(many)).enter().append("g").attr("class", "bar");
     const middle = (i) => y(i) + y.bandwidth() / 2;
     box.append("line").attr("x1", (i) => x(of[0][i])).attr("x2", (i) => x(of[4][i])).attr("y1", middle).attr("y2", middle).style("stroke", "var(--dim)");
@@ -75,6 +79,7 @@ const pageCharts = (function () {
     const y = d3.scaleBand().domain(d3.range(many)).range([0, height]).padding(0.25);
     const x = d3.scaleLinear().domain([cut, high || 1]).range([left, width - 90]);
     rowLabels(svg, chart.labels, y, left);
+    rowName(svg, chart.label, left, height);
     axisX(svg, x, height, cut > 0 ? say("{} (from {})", chart.unit, amount(cut)) : chart.unit);
     const bar = svg.append("g").selectAll("g").data(spans).enter().append("g").attr("class", "bar");
     bar.append("rect").attr("x", (span) => x(Math.max(cut, Math.min(span.from, span.to)))).attr("y", (_, i) => y(i)).attr("height", y.bandwidth())
@@ -92,17 +97,20 @@ const pageCharts = (function () {
     const left = leftOf(chart.labels, width);
     const y = d3.scaleBand().domain(d3.range(many)).range([0, height]).padding(0.2);
     rowLabels(svg, chart.labels, y, left);
-    const all = flat(chart.series.map((series) => flat(series.dots)).concat([chart.limits]));
+    rowName(svg, chart.label, left, height);
+    const all = flat(chart.series.map((series) => flat(series.dots)).concat([chart.limits, flat(chart.bands)]));
     const x = d3.scaleLinear().domain(d3.extent(all)).range([left + 8, width - 16]).nice();
     axisX(svg, x, height, chart.unit);
     chart.bands.forEach((band, i) => band && svg.append("rect").attr("x", x(band[0])).attr("width", Math.max(1, x(band[1]) - x(band[0]))).attr("y", y(i))
-      .attr("height", y.bandwidth()).style("fill", "var(--base)").style("fill-opacity", 0.2).append("title").text(chart.band));
+      .attr("height", y.bandwidth()).attr("class", "band").append("title").text(chart.band));
     chart.limits.forEach((limit, i) => limit != null && svg.append("line").attr("class", "limit").attr("x1", x(limit)).attr("x2", x(limit))
       .attr("y1", y(i)).attr("y2", y(i) + y.bandwidth()).append("title").text(`${chart.limit} ${amount(limit, chart.unit)}`));
     chart.series.forEach((series, s) => series.dots.forEach((dots, i) => svg.append("g").style("fill", tint(series, s)).selectAll("circle").data(dots).enter()
       .append("circle").attr("class", "dot").attr("r", 4.5).attr("cx", (value) => x(value)).attr("cy", y(i) + y.bandwidth() * (s + 1) / (chart.series.length + 1))
       .style("fill-opacity", 0.8).append("title").text((value) => `${chart.labels[i]}, ${series.name}: ${amount(value, chart.unit)}`)));
-    keyOfSeries(figure, chart);
+    const more = [{ name: chart.band, colour: "var(--band)", seen: flat(chart.bands).length },
+      { name: say("limit"), colour: "repeating-linear-gradient(90deg, var(--worse) 0 4px, transparent 4px 7px)", seen: flat([chart.limits]).length }];
+    keyOfSeries(figure, chart, more.filter((entry) => entry.seen));
   }
 
   return { bars: (figure, chart) => drawBars(figure, chart, false), stacked: (figure, chart) => drawBars(figure, chart, true),

@@ -80,8 +80,13 @@ const pageDrawing = (function () {
     return [scale.domain(), (value) => amount(value)];
   }
 
+  // Of a logarithmic scale as many of its ticks as have room.
+  const ticksOfLog = (scale, most) => [[1, 2, 3, 5, 7], [1, 2, 5], [1]].map((starts) => scale.ticks().filter((tick) => starts.includes(+tick.toExponential()[0])))
+    .find((ticks) => ticks.length <= most) || [];
+
   function axisX(svg, scale, y, unit) {
-    const [ticks, format] = ticksOf(scale);
+    const [first, last] = scale.range();
+    const [ticks, format] = scale.base ? [ticksOfLog(scale, (last - first) / 60), d3.format("~g")] : ticksOf(scale);
     svg.append("g").attr("transform", `translate(0,${y})`).call(d3.axisBottom(scale).tickValues(ticks).tickFormat(format).tickSizeOuter(0));
     if (unit) unitText(svg, scale.range()[1], y + 32, unit).attr("text-anchor", "end");
   }
@@ -94,6 +99,12 @@ const pageDrawing = (function () {
   const leftOfY = (scale) => 16 + d3.max(scale.ticks(6), (tick) => widthOf(scale.tickFormat(6)(tick)));
 
   const leftOf = (labels, width) => Math.min(width * 0.36, 12 + (d3.max(labels, (label) => widthOf(label.slice(0, 300))) || 0));
+
+  // What the labels are, below them, or where they are too narrow in a line of its own.
+  function rowName(svg, name, left, y, below = 32) {
+    const beside = left - 24, fits = widthOf(name || "") <= beside;  // of the first tick's text
+    if (name) unitText(svg, fits ? beside : 0, y + (fits ? 16 : below), name).attr("text-anchor", fits ? "end" : "start");
+  }
 
   function rowLabels(svg, labels, y, left) {
     const every = Math.ceil(labels.length / (y.range()[1] / 14)), cut = shortNames(labels, () => left - 8);
@@ -111,5 +122,5 @@ const pageDrawing = (function () {
     }
   }
 
-  return { tint, amount, flat, roomIn, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, ticksOf, axisX, axisY, leftOfY, leftOf, rowLabels, drawMarks };
+  return { tint, amount, flat, roomIn, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, ticksOf, axisX, axisY, leftOfY, leftOf, rowName, rowLabels, ticksOfLog, drawMarks };
 })();

@@ -3,7 +3,7 @@
 "use strict";
 const pageManyCharts = (function () {
   const { say } = pageCells;
-  const { tint, amount, flat, roomIn, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, axisX, axisY, leftOfY, leftOf, rowLabels } = pageDrawing;
+  const { tint, amount, flat, roomIn, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, axisX, axisY, leftOfY, leftOf, rowName, rowLabels } = pageDrawing;
 
   // Of the labels that share a row the one that deviates most from the median: a maximum would hide who waits for nobody.
   function farthest(row, values, median) {
@@ -19,9 +19,10 @@ const pageManyCharts = (function () {
     const labels = rows.map((row) => chart.labels[row[0]] + (row.length > 1 ? "\u2013" + chart.labels[row[row.length - 1]] : ""));
     const width = roomIn(figure), left = leftOf(labels, width);
     const x = d3.scaleBand().domain(d3.range(chart.series.length)).range([left, width - 12]).padding(0.03);
-    const names = chart.series.map((series) => series.name), turned = d3.max(names, widthOf) > x.bandwidth(), top = turned ? 78 : 22;
+    const names = chart.series.map((series) => series.name), turned = d3.max(names, widthOf) > x.bandwidth(), above = chart.across ? 16 : 0, top = above + (turned ? 78 : 22);
     const height = Math.max(3, Math.min(22, 640 / many)) * many;
-    const [svg] = canvas(figure, height + top + 8, chart.title);
+    const [svg] = canvas(figure, height + top + (chart.label ? 24 : 8), chart.title);
+    if (chart.across) unitText(svg, width - 12, 10, chart.across).attr("text-anchor", "end");
     const y = d3.scaleBand().domain(d3.range(many)).range([0, height]).padding(many > 60 ? 0 : 0.06);
     const largest = d3.max(chart.series, (series) => d3.max(series.values)) || 1;
     const hatch = "hatch" + Math.random().toString(36).slice(2);
@@ -29,6 +30,7 @@ const pageManyCharts = (function () {
       .append("rect").attr("class", "hatch").attr("width", 1).attr("height", 6);
     const plot = svg.append("g").attr("transform", `translate(0,${top})`);
     rowLabels(plot, labels, y, left);
+    rowName(plot, chart.label, left, height, 16);
     const every = turned ? Math.ceil(14 / x.step()) : 1, cut = shortNames(names, () => (turned ? 76 : x.step() * every - 2));
     svg.append("g").selectAll("text").data(chart.series).enter().append("text").attr("class", "label").text((_, i) => (i % every ? "" : cut[i]))
       .attr("transform", (_, i) => `translate(${x(i) + x.bandwidth() / 2},${top - 6})` + (turned ? " rotate(-60)" : ""))
@@ -43,6 +45,12 @@ const pageManyCharts = (function () {
         .style("fill", (i) => (i == null ? `url(#${hatch})` : null))
         .style("fill-opacity", (i) => (i == null ? null : 0.1 + 0.9 * Math.max(0, series.values[i]) / whole))
         .append("title").text(title);
+      // Shades tell little of amounts that differ by less than half.
+      const told = shown.map((i) => (i == null ? "" : amount(series.values[i])));
+      if (y.bandwidth() >= 14 && d3.max(told, widthOf) + 6 <= x.bandwidth()) {
+        plot.append("g").selectAll("text").data(told).enter().append("text").attr("class", "amount").attr("x", x(s) + x.bandwidth() / 2)
+          .attr("y", (_, row) => y(row) + y.bandwidth() / 2 + 4).attr("text-anchor", "middle").text((text) => text);
+      }
     });
     drawKey(figure, [{ name: chart.own_scale ? say("each column: 0 – its largest") : `0 \u2013 ${amount(largest, chart.unit)}`, colour: tint(chart.series[0] || {}, 0) }]
       .concat(chart.series.some((series) => series.values.some((value) => value == null)) ? [{ name: say("no data"), colour: "repeating-linear-gradient(45deg, var(--hatch) 0 1px, transparent 1px 4px)" }] : []));

@@ -3,7 +3,7 @@
 "use strict";
 const pageOverCharts = (function () {
   const { say } = pageCells;
-  const { tint, amount, flat, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, ticksOf, axisX, axisY, leftOfY, drawMarks } = pageDrawing;
+  const { tint, amount, flat, canvas, drawKey, keyOfSeries, widthOf, shortNames, unitText, ticksOf, ticksOfLog, axisX, axisY, leftOfY, drawMarks } = pageDrawing;
 
   // Amounts over time, one above the other; lines are not part of the sum.
   function drawAreas(figure, chart) {
@@ -30,15 +30,21 @@ const pageOverCharts = (function () {
     drawKey(figure, chart.series.map((series, i) => ({ name: series.name, colour: tint(series, series.line ? areas.length + lines.indexOf(series) : i) })));
   }
 
-  // Values over a place, each series a line with a gap where there is none. Few values are dots, too.
+  // Values over a place, each series a line with a gap where there is none, with a band behind them. Few values are dots, too.
   function drawLines(figure, chart) {
     const height = 260, at = chart.at, few = at.length <= 150;
     const [svg, width] = canvas(figure, height + 38, chart.title);
-    const [least, most] = d3.extent(flat(chart.series.map((series) => series.values)));
-    const y = d3.scaleLinear().domain([least > 0 && least < most / 2 ? 0 : least, most === least ? most + 1 : most]).range([height, 20]).nice();
-    const left = leftOfY(y), x = d3.scaleLinear().domain(d3.extent(at)).range([left, width - 12]);
+    const bands = chart.bands || [];
+    const [least, most] = d3.extent(flat(chart.series.map((series) => series.values).concat(bands)));
+    const around = most === least ? Math.abs(most) / 20 : 0;
+    const y = d3.scaleLinear().domain([least > 0 && least < most / 2 ? 0 : least - around, most === 0 && least === 0 ? 1 : most + around]).range([height, 20]).nice();
+    const left = leftOfY(y), x = d3.scaleLinear().domain(d3.extent(at.filter((_, i) => chart.series.some((series) => series.values[i] != null)))).range([left, width - 12]);
     axisY(svg, y, left, chart.unit);
     axisX(svg, x, height, chart.unit_x);
+    if (bands.length) {
+      svg.append("path").attr("class", "band").attr("d", d3.area().curve(d3.curveStep).defined((band) => band).x((_, i) => x(at[i])).y0((band) => y(band[0])).y1((band) => y(band[1]))(bands))
+        .append("title").text(chart.band);
+    }
     chart.series.forEach((series, s) => {
       const { values } = series;
       svg.append("path").attr("class", "line").attr("d", d3.line().defined((value) => value != null).x((_, i) => x(at[i])).y((value) => y(value))(values))
@@ -48,7 +54,7 @@ const pageOverCharts = (function () {
         .attr("cx", (i) => x(at[i])).attr("cy", (i) => y(values[i])).append("title").text((i) => `${series.name}: ${amount(values[i], chart.unit)}, ${amount(at[i], chart.unit_x)}`);
     });
     drawMarks(svg, chart.marks, x, width, height);
-    keyOfSeries(figure, chart);
+    keyOfSeries(figure, chart, bands.length ? [{ name: chart.band, colour: "var(--band)" }] : []);
   }
 
   // Both axes are logarithmic: roofs are straight lines with a corner.
@@ -63,11 +69,9 @@ const pageOverCharts = (function () {
     const around = (low, high) => [low / 1.6, high * 1.6];
     const x = d3.scaleLog().domain(around(...d3.extent(chart.at.concat(corners)))).range([left, width - 12]);
     const y = d3.scaleLog().domain(around(...d3.extent(values.concat(tops)))).range([height, 8]);
-    const few = (scale, most) => [[1, 2, 3, 5, 7], [1, 2, 5], [1]].map((starts) => scale.ticks().filter((tick) => starts.includes(+tick.toExponential()[0])))
-      .find((ticks) => ticks.length <= most) || [];
-    svg.append("g").attr("transform", `translate(${left},0)`).call(d3.axisLeft(y).tickValues(few(y, 9)).tickFormat(d3.format("~g")));
+    svg.append("g").attr("transform", `translate(${left},0)`).call(d3.axisLeft(y).tickValues(ticksOfLog(y, 9)).tickFormat(d3.format("~g")));
     unitText(svg, 2, 10, chart.unit);
-    svg.append("g").attr("transform", `translate(0,${height})`).call(d3.axisBottom(x).tickValues(few(x, width / 60)).tickFormat(d3.format("~g")));
+    svg.append("g").attr("transform", `translate(0,${height})`).call(d3.axisBottom(x).tickValues(ticksOfLog(x, width / 60)).tickFormat(d3.format("~g")));
     unitText(svg, width - 12, height + 34, chart.unit_x).attr("text-anchor", "end");
     const [first, last] = x.domain(), lowest = y.domain()[0];
     const colour = (name) => { const s = chart.series.findIndex((series) => series.name === name); return tint(chart.series[s] || {}, Math.max(0, s)); };

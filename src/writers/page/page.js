@@ -33,8 +33,10 @@
         columns: [chart.labels, chart.at, ...chart.series.concat(chart.beside).map((series) => series.values)] };
     }
     const values = (series) => (series.dots ? series.dots.map((dots) => dots.join(" ")) : series.values);
-    return { headers: [chart.label || (chart.labels ? say("name") : chart.unit_x), ...chart.series.map(title)],
-      numbers: d3.range(chart.labels ? 1 : 0, chart.series.length + 1), columns: [chart.labels || chart.at, ...chart.series.map(values)] };
+    const edges = chart.bands && chart.at ? [say("from"), say("to")].map((edge) => `${chart.band}, ${edge} (${chart.unit})`) : [];
+    return { headers: [chart.label || (chart.labels ? say("name") : chart.unit_x), ...chart.series.map(title), ...edges],
+      numbers: d3.range(chart.labels ? 1 : 0, chart.series.length + 1 + edges.length),
+      columns: [chart.labels || chart.at, ...chart.series.map(values), ...edges.map((_, end) => chart.bands.map((band) => band && band[end]))] };
   }
   // The first and the last one have what lies beyond them, too.
   const binOf = (edges, value) => Math.max(0, Math.min(edges.length - 2, d3.bisectRight(edges, value) - 1));

@@ -187,7 +187,7 @@ TEST(RuleEffects, HowMuchAFindingHides) {
   Finding finding;
   finding.gain = finding.gain_max = 10 * kMs;
   finding.alone = 7 * kMs;
-  EXPECT_EQ(GainText(diagnosis, finding), "saves 10.0 ms (alone 7.0)");
+  EXPECT_EQ(GainText(diagnosis, finding), "saves 10.0 ms (alone 7.0 ms)");
   SetRule("all", "hidden_share", 0.3, diagnosis.thresholds);
   EXPECT_EQ(GainText(diagnosis, finding), "saves 10.0 ms (10 %)");
 }

@@ -86,6 +86,29 @@ TEST(ScreenLine, TheVerdictIsTheFirstSentence) {
   EXPECT_EQ(lines.size(), 1u);
 }
 
+TEST(ScreenLine, TheHeadingOfAListIsNoPartOfTheVerdict) {
+  std::vector<std::string> lines = {
+      "slow link: rank 1 to 3 (HCCS) 7.6 GB/s, the others 11.8; costs 0.012 ms a step",
+      "  ms in a step           min     median        max  (rank)"};
+  EXPECT_EQ(TakeVerdicts(lines),
+            (std::vector<std::string>{
+                "slow link: rank 1 to 3 (HCCS) 7.6 GB/s, the others 11.8; costs 0.012 ms a step"}));
+  EXPECT_EQ(lines.size(), 1u);
+}
+
+TEST(ScreenLine, AVerdictThatEndsInAColonHasWhatIsBelowIt) {
+  std::vector<std::string> wrapped = {
+      "the device is free 8.4 % of the time: min 7.8 %, max 8.7 % (rank 1); 82 % of it:",
+      "  data loader", "causes, by their share"};
+  EXPECT_EQ(TakeVerdicts(wrapped),
+            (std::vector<std::string>{"the device is free 8.4 % of the time: min 7.8 %, max 8.7 %"
+                                      " (rank 1); 82 % of it: data loader"}));
+  EXPECT_EQ(wrapped, (std::vector<std::string>{"causes, by their share"}));
+  std::vector<std::string> short_one = {"the longest, of 3 ranks:", "  replay: 0.8 ms", "  more"};
+  EXPECT_EQ(TakeVerdicts(short_one),
+            (std::vector<std::string>{"the longest, of 3 ranks: replay: 0.8 ms"}));
+}
+
 TEST(ScreenLine, EachGroupOfCapturesHasAVerdict) {
   std::vector<std::string> lines = {"level0:", "no rank is late", "  1 rank",
                                     "",        "level1:",         "  ms in a step",

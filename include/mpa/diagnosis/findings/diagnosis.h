@@ -191,6 +191,8 @@ struct Finding {
       false;  ///< hidden: saves `alone` only if ranks not captured do the same
   std::vector<Metric> metrics;
   std::vector<Evidence> evidence;         ///< the place with most time first
+  std::vector<RankId> seen_on{};          ///< with places of it, in order
+  bool is_on_all = false;                 ///< `seen_on` has all ranks of the job
   std::optional<FoundSetting> setting{};  ///< of env.check
   /// Settings that all its ranks have as advised already, or that would have no effect.
   std::vector<std::string> already_set{};

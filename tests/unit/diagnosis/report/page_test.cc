@@ -48,7 +48,7 @@ TEST(DiagnosisPage, ACardShowsThePlaceOfItsFinding) {
   diagnosis.pictures.places = {{"op.format", around}};
   const std::string page = FormatPage(DiagnosisPage(diagnosis, "./result"));
   ExpectWellFormed(page);
-  EXPECT_HAS_TEXT(page, "<summary>Around the place</summary><figure data-chart=\"");
+  EXPECT_HAS_TEXT(page, "<summary>Timeline around the longest</summary><figure data-chart=\"");
   EXPECT_HAS_TEXT(page, "<figcaption>MatMul on rank 0</figcaption>");
   EXPECT_HAS_TEXT(page, "\"title\":\"rank 0, stream 2\",\"spans\":[[1,0.5,0,\"MatMul\",\"\"]]");
   EXPECT_HAS_TEXT(page, "<code>msprof-analyze advisor why host.h2d -d ./result</code>");

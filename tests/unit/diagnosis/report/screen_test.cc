@@ -70,8 +70,8 @@ TEST(DiagnosisScreen, WithoutFindingsTheLargestPartIsTheLimit) {
   EXPECT_EQ(lines[5], "Next limit: Python, 38.4 ms (38 % of the step)");
 }
 
-// The finding takes 7.4 ms, the first of its places 0.1 of them.
-TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
+// The finding takes 7.4 ms, the first of its places 2.0 of them.
+TEST(DiagnosisScreen, WhatWasMeasuredStandsBeforeTheFirstOfManyPlaces) {
   Diagnosis diagnosis = MadeDiagnosis();
   Finding finding = MadeFinding("host.python", 8'000'000);
   finding.metrics = {{&kCallsPerStep, 40}, {&kTimePerStep, 7.4e6}};
@@ -79,27 +79,43 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   place.name = "train.py(90): log";
   place.line = "train.py:90";
   place.calls = 1.5;
-  place.time = 138'000;
+  place.time = 2'000'000;
   place.of_all = 7'400'000;
   diagnosis.findings = {finding};
   const auto facts = [&] { return DiagnosisScreen(diagnosis, 5).at(5); };
-  EXPECT_EQ(facts(), "    train.py(90): log: 0.1 of 7.4 ms a step, 1.5 calls a step");
+  EXPECT_EQ(facts(), "    7.4 ms a step, 40 calls a step; most: train.py(90): log (27 %)");
+  diagnosis.findings[0].evidence[0].time = 138'000;  // 2 %
+  EXPECT_EQ(facts(), "    7.4 ms a step, 40 calls a step; one of many: train.py(90): log");
   diagnosis.findings[0].evidence[0].time = 7'400'000;  // the only one
-  EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
-  diagnosis.findings[0].evidence[0].time = 7'360'000;  // the others do not count
-  EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
+  EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 40 calls a step");
+  diagnosis.findings[0].evidence[0].time = 7'380'000;  // the others do not count
+  EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 40 calls a step");
   diagnosis.findings[0].metrics = {{&kLateBy, 2e6}};
   diagnosis.findings[0].evidence[0].time = 1'200'000;
   diagnosis.findings[0].evidence[0].line.clear();
   diagnosis.findings[0].evidence[0].name = "hcom_allReduce_";
   EXPECT_EQ(facts(),
-            "    hcom_allReduce_, 1.2 of 7.4 ms: arrived 2.0 ms after the second-to-last rank");
-  diagnosis.findings[0].evidence[0].name = "hcom_allReduce__586_0_1";  // no room for both
-  EXPECT_EQ(facts(), "    hcom_allReduce__586_0_1: arrived 2.0 ms after the second-to-last rank");
+            "    arrived 2.0 ms after the second-to-last rank; most: hcom_all...e_ (16 %)");
+  diagnosis.findings[0].evidence[0].time = 100'000;  // an example gives way to what was measured
+  diagnosis.findings[0].metrics = {{&kLateBy, 2e6}, {&kCallsPerStep, 1}, {&kCallsPerStep, 40}};
+  EXPECT_EQ(facts(),
+            "    arrived 2.0 ms after the second-to-last rank, 1 calls a step, 40 calls a step");
+}
+
+TEST(DiagnosisScreen, PlacesTellTheTimeOfWhatWasOnlyCounted) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  Finding finding = MadeFinding("comm.small_packets", 8'000'000);
+  finding.metrics = {{&kCallsPerStep, 543}};
+  finding.evidence[0].name = "hcom_allReduce__868_2_1";
+  finding.evidence[0].time = 470'000;
+  finding.evidence[0].of_all = 1'000'000;
+  diagnosis.findings = {finding};
+  EXPECT_EQ(DiagnosisScreen(diagnosis, 5).at(5),
+            "    1.0 ms a step, 543 calls a step; most: hcom_allRe...8_2_1 (47 %)");
 }
 
 // How much of an operation is exposed is not recorded, only what a fix takes of each.
-TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
+TEST(DiagnosisScreen, WhatCommunicationExposesIsTheMeasuredTime) {
   Diagnosis diagnosis = MadeDiagnosis();
   Finding finding = MadeFinding("comm.not_overlapped", 8'000'000);
   finding.metrics = {{&kTimePerStep, 5.1e6}};
@@ -108,7 +124,22 @@ TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
   finding.evidence[0].of_all = 1'000'000;
   diagnosis.findings = {finding};
   EXPECT_EQ(DiagnosisScreen(diagnosis, 5).at(5),
-            "    hcom_allReduce__868_2_1: 47 % of 5.1 ms a step");
+            "    5.1 ms a step; most: hcom_allRe...8_2_1 (47 %)");
+}
+
+TEST(DiagnosisScreen, SaysOnWhichRanksAFindingWithoutCulpritShows) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  Finding finding = MadeFinding("host.h2d", 8'000'000);
+  finding.ranks.clear();
+  finding.seen_on = {0, 1};
+  finding.is_on_all = true;
+  diagnosis.findings = {finding};
+  const auto title = [&] { return TitleOf(diagnosis.findings[0]); };
+  EXPECT_EQ(title(), "blocking copies stop the host (all ranks)");
+  diagnosis.findings[0].is_on_all = false;
+  EXPECT_EQ(title(), "blocking copies stop the host (ranks 0, 1)");
+  diagnosis.findings[0].seen_on = {};  // of one rank, or without places
+  EXPECT_EQ(title(), "blocking copies stop the host");
 }
 
 TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
@@ -129,7 +160,7 @@ TEST(DiagnosisScreen, SaysWhatMendingItAloneWins) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.findings[0].alone = 6'300'000;  // 1.7 ms less, which is more than a fifth
-  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "saves 8.0 ms (alone 6.3)"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "saves 8.0 ms (alone 6.3 ms)"));
   diagnosis.findings[0].alone = 6'500'000;  // 1.5 ms are not
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, 5), "saves 8.0 ms (8 %)"));
 }

@@ -34,7 +34,7 @@ Diagnosis TwoFindings() {
 
 TEST(Why, SaysWhatItWinsAndHowSureItIs) {
   const std::string text = WhyText(TwoFindings(), 1);
-  EXPECT_HAS_TEXT(text, "MEDIUM blocking copies stop the host: saves 8.0 ms (alone 1.0)\n");
+  EXPECT_HAS_TEXT(text, "MEDIUM blocking copies stop the host: saves 8.0 ms (alone 1.0 ms)\n");
   EXPECT_HAS_TEXT(text,
                   "  gain       8.0 ms of a step of 100.0 ms; alone 1.0 ms; at most 8.0 ms\n");
   EXPECT_HAS_TEXT(text, "  sure       medium\n");
