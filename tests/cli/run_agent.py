@@ -254,14 +254,16 @@ class Agent(OfJob):
         trace = folder / "trace.json"
         trace.write_bytes(text.encode().replace(b"rm -rf", b"\xff\xfe"))
         kernels = "SELECT name, sum(dur) FROM kernel GROUP BY 1"
-        commands = (["check", trace], ["query", trace], ["query", trace, kernels], ["query", trace, kernels + " -- " + "y" * 4000],
-                    ["advisor", "all", "-d", trace], ["compare", "-d", trace, "-bp", trace], ["query", trace, "SELECT \"" + "z" * 3000],
-                    ["-m", "top_operators", "-d", trace, "-o", self.out], ["check", folder / ("n" * 255)],
-                    ["-m", "compute_op_sum", "-d", trace, "-o", self.scratch / ("o" * 200)])
+        wrong = (["query", trace, "SELECT \"" + "z" * 3000], ["check", folder / ("n" * 255)],
+                 ["-m", "compute_op_sum", "-d", folder / "o", "-o", self.out])
+        commands = (*wrong, ["check", trace], ["query", trace], ["query", trace, kernels], ["query", trace, kernels + " -- " + "y" * 4000],
+                    ["advisor", "all", "-d", trace], ["compare", "-d", trace, "-bp", trace],
+                    ["-m", "top_operators", "-d", trace, "-o", self.out], ["-m", "compute_op_sum", "-d", trace, "-o", self.scratch / ("o" * 200)])
         for command in commands:
             for most in (600, 601, 750, 1000, 1500, 1999, 2000, 3000, 5000, 8000):
                 with self.subTest(command=command[:1], most=most):
                     answer = self.agent(*command, "--max_chars", str(most), most=most)
+                    self.assertEqual(answer["status"] == "error", command in wrong, answer)
                     for text in (answer["suggestion"], answer["message"].get("rest", "")):
                         self.assertTrue(not text or shlex.split(text)[0] == "msprof-analyze", text)
         message = self.agent("query", trace, kernels, "--max_chars", "100000", most=100000)["message"]
@@ -300,6 +302,14 @@ class Agent(OfJob):
         answer = self.agent("compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out, "--export_type", "xlsx",
                             "--max_chars", "9000", most=9000)
         self.assertEqual(len(answer["message"]["files"]), 8)
+        shown = set()
+        for most in range(700, 3000, 200):  # of what has no room is said how much it is
+            files = self.agent("compare", "-d", self.job, "-bp", self.job, "--all_ranks", "-o", self.out, "--export_type", "xlsx",
+                               "--max_chars", str(most), most=most)["message"].get("files", [])
+            if 0 < len(files) < 8:
+                self.assertEqual(files[-1], f"{8 - (len(files) - 1)} more")
+                shown.add(len(files))
+        self.assertTrue(shown)
         self.assertTrue(answer["message"]["answer"])
 
     def test_check(self):

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -198,35 +199,43 @@ class Mcp(Cli):
             server.stdin.close()
 
     def test_a_client_that_goes(self):
-        """Neither the server nor a command that it runs is left."""
-        (self.scratch / "pipe").mkdir()
-        waiting = self.scratch / "pipe" / "trace.json"
-        os.mkfifo(waiting)  # a command that reads it waits
+        """Neither the server nor a command that it runs is left, nor files."""
         temporary = self.scratch / "temporary"
         temporary.mkdir()
-        for how in ("close", "kill"):
-            with self.subTest(how=how):
-                server = subprocess.Popen([self.TOOL, "mcp", "--root", self.scratch], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                          env={**os.environ, "TMPDIR": str(temporary)})
-                for tool in ("check", "query"):
-                    line = json.dumps(self.request("tools/call", name=tool, arguments={"path": "pipe"}))
-                    server.stdin.write(line.encode() + b"\n")
+        line = json.dumps(self.request("tools/call", name="diagnose", arguments={"path": CAPTURE}))
+        for how in (signal.SIGKILL, signal.SIGTERM, None):
+            with self.subTest(how=how), subprocess.Popen(
+                    [self.TOOL, "mcp", "--root", self.CAPTURES], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                    env={**os.environ, "TMPDIR": str(temporary)}) as server:
+                server.stdin.write(line.encode() + b"\n")
                 server.stdin.flush()
-                time.sleep(0.3)
-                children = self.children(server.pid)
-                if how == "kill":
-                    server.kill()
+                child = self.child(server.pid)
+                os.kill(child, signal.SIGSTOP)  # so that it does not end by itself
                 server.stdin.close()
                 server.stdout.close()
+                if how is None:
+                    os.kill(child, signal.SIGCONT)
+                else:
+                    server.send_signal(how)
                 server.wait(timeout=TIMEOUT_SECONDS)
-                for child in children:
-                    self.assertTrue(self.ends(child), child)
+                ends = self.ends(child)
+                if not ends:
+                    os.kill(child, signal.SIGKILL)
+                self.assertTrue(ends, "the command goes on")
                 self.assertEqual(os.listdir(temporary), [])
 
     @staticmethod
-    def children(process):
-        with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
-            return file.read().split()
+    def child(process):
+        """The command that the server runs, once it is that and no copy of the server."""
+        end = time.monotonic() + TIMEOUT_SECONDS
+        while time.monotonic() < end:
+            with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+                children = file.read().split()
+            if children:
+                with open(f"/proc/{children[0]}/cmdline", "rb") as file:
+                    if b"--agent" in file.read():
+                        return int(children[0])
+        raise AssertionError("no command was started")
 
     @staticmethod
     def ends(process):
