@@ -51,8 +51,9 @@ class QueryAnswers(Query):
                 rows = self.rows(capture, "SELECT coalesce(path, ''), sum(device_ns) FROM module GROUP BY 1")
                 self.assertEqual({path: ns for path, ns in rows if ns}, dict(of_path))
                 rows = self.rows(capture, "SELECT coalesce(m.path, ''), o.name, count(*) FROM op o JOIN module m"
-                                 " ON m.id = o.module AND m.rank = o.rank WHERE o.device_ns > 0 GROUP BY 1, 2")
-                self.assertLessEqual({(path, name): count for path, name, count in rows}.items(), of_op.items())
+                                 " ON m.id = o.module AND m.rank = o.rank"
+                                 " WHERE o.id IN (SELECT op FROM kernel UNION SELECT op FROM comm) GROUP BY 1, 2")
+                self.assertEqual({(path, name): count for path, name, count in rows}, dict(of_op))
                 self.assertTrue(rows)
         self.assertEqual(*(self.rows(capture, "SELECT * FROM module ORDER BY id") for capture in (TWIN_TEXT, twin)))
 
@@ -111,8 +112,8 @@ class QueryAnswers(Query):
         """Reasons are those that `check` lists; what was recorded needs none."""
         for capture in ("text_level0_ascend_pt", TWIN_TEXT, "gpu_base.json"):
             with self.subTest(capture=capture):
-                (of_rank,) = json.loads(self.run_tool("check", "-d", capture, "--json").out)["captures"]
-                reasons = {lack["reason"] for analysis in of_rank["analyses"] for lack in analysis["lacks"]}
+                (of_rank,) = json.loads(self.run_tool("check", "-d", capture, "--json").out)["ranks"]
+                reasons = {lack["reason"] for analysis in of_rank["analyzers"] for lack in analysis["lacks"]}
                 found = {}
                 for what, state, why, setting in self.rows(capture, "SELECT what, state, why, setting FROM captured"
                                                            " WHERE state IS NULL OR state IN ('yes', 'no')"):
@@ -124,13 +125,13 @@ class QueryAnswers(Query):
                 if capture == "text_level0_ascend_pt":
                     self.assertEqual(found["kernel_types"][1], "profiler_level=Level1")
                     self.assertIn("aic_metrics=PipeUtilization", found["counters"][1])
-                    self.assertEqual(found["operator_memory"][1], "profile_memory=True")
-                    self.assertIn("with_stack=True", found["stacks"][1])
+                    self.assertEqual(found["communication_tasks"][1], "profiler_level=Level1")
+                    self.assertIn("mstx", found["mstx"][0])
 
     def test_warnings_and_labels(self):
         """What `check` warns of; a rank without a number is its label."""
         rows = self.rows("scheduled_ascend_pt", "SELECT what, why, setting FROM captured WHERE state = 'warning'")
-        (of_rank,) = json.loads(self.run_tool("check", "-d", "scheduled_ascend_pt", "--json").out)["captures"]
+        (of_rank,) = json.loads(self.run_tool("check", "-d", "scheduled_ascend_pt", "--json").out)["ranks"]
         self.assertEqual(rows, [[one["id"], one["text"], one["advice"]] for one in of_rank["warnings"]])
         self.assertTrue(rows)
         self.assertEqual(self.rows("head_steady_ascend_pt", "SELECT DISTINCT rank FROM captured"), [["head_steady"]])
