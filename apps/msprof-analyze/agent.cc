@@ -34,35 +34,12 @@ Json TextsAsJson(const auto& texts) {
   return list;
 }
 
-constexpr std::string_view kLength = "--max_chars";
+constexpr const char* kOurName = "msprof-analyze";
 
-// Options end where "--" stands.
-std::vector<std::string>::const_iterator EndOfOptions(const std::vector<std::string>& words) {
-  return std::ranges::find(words, "--");
-}
-
-bool AsksForAgent(const std::string& word) { return IsOneOf(word, {"--agent", "--agent=true"}); }
-
-// The value of --max_chars. CLI11 refuses invalid ones.
-std::size_t CharsIn(const std::vector<std::string>& words, std::size_t usual) {
-  const auto end = EndOfOptions(words);
-  for (auto word = words.begin(); word != end; ++word) {
-    const std::size_t equals = word->find('=');
-    if (word->substr(0, equals) != kLength) continue;
-    const std::string_view value = equals != std::string::npos
-                                       ? std::string_view(*word).substr(equals + 1)
-                                   : word + 1 != end ? std::string_view(*(word + 1))
-                                                     : "";
-    const auto most = io::ParseInt(value);
-    if (most && *most >= 0) usual = static_cast<std::size_t>(*most);
-  }
-  return usual;
-}
-
-std::string CommandOf(const std::vector<std::string>& words) {
-  std::string command = "msprof-analyze";
-  for (const std::string& word : words) command += ' ' + ShellWord(word);
-  return command;
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += ' ' + ShellWord(word);
+  return text;
 }
 
 // `text` with `right` in place of `wrong`, where that is a whole name.
@@ -81,16 +58,14 @@ std::string Replaced(const std::string& text, const std::string& wrong, const st
   }
 }
 
-// "kernl" and "kernel" of "no table 'kernl'; did you mean 'kernel'?", of columns without the table.
+// "comm.wit" and "comm.wait" of "no finding 'comm.wit'; did you mean 'comm.wait'?".
 Instead InsteadIn(std::string_view text) {
   constexpr std::string_view kBetween = "'; did you mean '";
   const std::size_t at = text.find(kBetween);
-  const std::size_t begin = at == std::string_view::npos ? at : text.substr(0, at).rfind('\'');
-  if (begin == std::string_view::npos) return {};
-  std::string_view right = text.substr(at + kBetween.size());
-  right = right.substr(0, right.find('\''));
-  return {std::string(text.substr(begin + 1, at - begin - 1)),
-          std::string(right.substr(right.rfind('.') + 1))};
+  if (at == std::string_view::npos) return {};
+  const std::string_view before = text.substr(0, at), behind = text.substr(at + kBetween.size());
+  return {std::string(before.substr(before.rfind('\'') + 1)),
+          std::string(behind.substr(0, behind.find('\'')))};
 }
 
 // The command that "...; see 'msprof-analyze check DIR'" names. Paths in texts are not quoted.
@@ -116,10 +91,21 @@ int KeepLog() {
 }  // namespace
 
 Agent::Agent(std::vector<std::string> words) : words_(std::move(words)) {
-  wanted_ = std::any_of(words_.cbegin(), EndOfOptions(words_), AsksForAgent);
-  if (!wanted_) return;
-  most_ = CharsIn(words_, most_);
-  log_ = KeepLog();
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const std::string& word = words_[i];
+    const std::size_t equals = word.find('=');
+    const bool is_option = operands_.empty() && word != "--";
+    if (is_option && IsOneOf(word, {"--agent", "--agent=true"})) {
+      wanted_ = true;
+    } else if (is_option && word.substr(0, equals) == "--max_chars") {
+      const bool is_behind = equals == std::string::npos && i + 1 < words_.size();
+      const auto most = io::ParseInt(is_behind ? words_[++i] : word.substr(equals + 1));
+      if (most && *most >= 0) most_ = static_cast<std::size_t>(*most);  // CLI11 refuses others
+    } else {
+      (is_option ? options_ : operands_).push_back(word);
+    }
+  }
+  if (wanted_) log_ = KeepLog();
 }
 
 void Agent::Show(const Report& report) {
@@ -168,20 +154,6 @@ void Agent::RefuseJson(bool json) const {
   Fail(ErrorKind::kUsage, "--json and --agent print different documents; give one of them");
 }
 
-// The command line with another form of output instead of --agent.
-std::string Agent::Rest() const {
-  std::vector<std::string> words;
-  const auto end = EndOfOptions(words_);
-  for (auto word = words_.begin(); word != end; ++word) {
-    const bool is_length = word->substr(0, word->find('=')) == kLength;
-    if (!is_length && !AsksForAgent(*word)) words.push_back(*word);
-    if (*word == kLength && word + 1 != end) ++word;  // its value
-  }
-  std::string command = CommandOf(words) + ' ' + rest_;
-  for (auto word = end; word != words_.end(); ++word) command += ' ' + ShellWord(*word);
-  return command;
-}
-
 // The command line without what the error says of it; else a command that the text names.
 std::string Agent::Corrected(std::string_view text) const {
   Instead instead = Suggestion();
@@ -194,12 +166,11 @@ std::string Agent::Corrected(std::string_view text) const {
     std::ranges::replace(words, wrong, right);
   } else {
     for (std::string& word : words) {
-      const bool is_path =
-          word.find('/') != std::string::npos && word.find(' ') == std::string::npos;
+      const bool is_path = word.find('/') != std::string::npos;
       if (!is_path) word = Replaced(word, wrong, right);
     }
   }
-  return words == words_ ? CommandIn(text, words_) : CommandOf(words);
+  return words == words_ ? CommandIn(text, words_) : kOurName + Joined(words);
 }
 
 std::vector<std::string> Agent::Warnings() const {
@@ -242,7 +213,8 @@ void Agent::Finish(int exit_code) {
     for (const auto& [name, count] : written_.rows) rows[ValidUtf8(name)] = count;
     add("rows", rows);
   }
-  if (answer.rest.empty() && !answer.tables.empty()) answer.rest = Rest();
+  if (answer.rest.empty() && !answer.tables.empty())
+    answer.rest = kOurName + Joined(options_) + ' ' + rest_ + Joined(operands_);
   Print(FormatAgent(answer, exit_code, most_));
   (void)std::fflush(stdout);
 }

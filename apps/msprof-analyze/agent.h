@@ -43,14 +43,14 @@ class Agent {
   void FinishWithError(std::string_view text, int exit_code);
 
  private:
-  std::string Rest() const;
   std::string Corrected(std::string_view text) const;
   std::vector<std::string> Warnings() const;
 
   bool wanted_ = false;
   std::size_t most_ = 2000;
-  int log_ = -1;  // a file in memory; -1: there is none, and nothing is logged
-  std::vector<std::string> words_;
+  int log_ = -1;                    // a file in memory; -1: there is none, and nothing is logged
+  std::vector<std::string> words_;  // of the command line
+  std::vector<std::string> options_, operands_;  // without --agent and its length; from "--" on
   std::string rest_ = "--json";
   AgentAnswer answer_;
   WrittenResults written_;

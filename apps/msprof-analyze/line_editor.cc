@@ -8,33 +8,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/console.h"
-#include "mpa/base/ending.h"
-#include "mpa/base/utf8.h"
 #include "printing.h"
 
 namespace mpa {
 namespace {
-
-// What a terminal was set to, given back however the program ends.
-class TerminalSettings {
- public:
-  TerminalSettings() : known_(tcgetattr(STDIN_FILENO, &settings_) == 0) {}
-
- private:
-  termios settings_{};
-  bool known_;
-  CleanUp give_back_{[this] {
-    if (known_) tcsetattr(STDIN_FILENO, TCSANOW, &settings_);
-  }};
-};
 
 // The words in columns, as wide as the screen.
 std::string InColumns(const std::vector<std::string>& words) {
@@ -60,115 +47,100 @@ std::size_t SharedLetters(const std::vector<std::string>& words) {
   return shared;
 }
 
+unsigned char AtSuspend(EditLine*, int) {
+  (void)std::raise(SIGTSTP);
+  return CC_REFRESH;
+}
+
 }  // namespace
 
-class LineEditor::Impl {
- public:
-  explicit Impl(Complete complete) : complete_(std::move(complete)) {
-    // Otherwise libedit leaves out what is not ASCII.
-    if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
-    // What it says of an unknown terminal helps nobody.
-    messages_ = open_memstream(&message_, &message_bytes_);
-    editor_ = el_init("msprof-analyze", stdin, stdout, messages_ == nullptr ? stderr : messages_);
-    history_ = history_init();
-    if (editor_ == nullptr || history_ == nullptr) return;
-    HistEvent event{};
-    constexpr int kLines = 1000;
-    history(history_, &event, H_SETSIZE, kLines);
-    history(history_, &event, H_SETUNIQUE, 1);
-    el_set(editor_, EL_CLIENTDATA, this);
-    el_set(editor_, EL_EDITOR, "emacs");
-    el_set(editor_, EL_SIGNAL, 1);
-    el_set(editor_, EL_HIST, history, history_);
-    el_set(editor_, EL_PROMPT, Prompt);
-    el_set(editor_, EL_ADDFN, "complete", "completes a name", AtTab);
-    el_set(editor_, EL_BIND, "^I", "complete", nullptr);
-    // Ctrl-C and Ctrl-Z are keys while a line is edited.
-    el_set(editor_, EL_ADDFN, "abandon", "abandons the statement", AtInterrupt);
-    el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
-    el_set(editor_, EL_BIND, "^C", "abandon", nullptr);
-    el_set(editor_, EL_ADDFN, "suspend", "suspends the program", AtSuspend);
-    el_set(editor_, EL_BIND, "^Z", "suspend", nullptr);
-  }
-  ~Impl() {
-    if (history_ != nullptr) history_end(history_);
-    if (editor_ != nullptr) el_end(editor_);
-    if (messages_ != nullptr) (void)std::fclose(messages_);
-    std::free(message_);
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+LineEditor::LineEditor(Complete complete) : complete_(std::move(complete)) {
+  termios settings{};
+  if (tcgetattr(STDIN_FILENO, &settings) == 0)
+    give_back_ =
+        std::make_unique<CleanUp>([settings] { tcsetattr(STDIN_FILENO, TCSANOW, &settings); });
+  // Otherwise libedit leaves out what is not ASCII.
+  if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
+  // What it says of an unknown terminal helps nobody.
+  messages_ = open_memstream(&message_, &message_bytes_);
+  editor_ = el_init("msprof-analyze", stdin, stdout, messages_ == nullptr ? stderr : messages_);
+  history_ = history_init();
+  if (editor_ == nullptr || history_ == nullptr) return;
+  HistEvent event{};
+  constexpr int kLines = 1000;
+  history(history_, &event, H_SETSIZE, kLines);
+  history(history_, &event, H_SETUNIQUE, 1);
+  el_set(editor_, EL_CLIENTDATA, this);
+  el_set(editor_, EL_EDITOR, "emacs");
+  el_set(editor_, EL_SIGNAL, 1);
+  el_set(editor_, EL_HIST, history, history_);
+  el_set(editor_, EL_PROMPT, Prompt);
+  // Ctrl-C and Ctrl-Z are keys while a line is edited.
+  el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
+  const auto bind = [&](const char* key, const char* name, auto function) {
+    el_set(editor_, EL_ADDFN, name, name, function);
+    el_set(editor_, EL_BIND, key, name, nullptr);
+  };
+  bind("^I", "complete", AtTab);
+  bind("^C", "abandon", AtInterrupt);
+  bind("^Z", "suspend", AtSuspend);
+}
 
-  std::optional<Line> Read(const std::string& prompt) {
-    if (editor_ == nullptr) return std::nullopt;
-    prompt_ = prompt;
-    abandoned_ = false;
-    int bytes = 0;
-    el_set(editor_, EL_PREP_TERM, 1);  // before the prompt is there, not behind it
-    const char* const typed = el_gets(editor_, &bytes);
-    if (abandoned_) return Line{.text = {}, .abandoned = true};
-    if (typed == nullptr || bytes <= 0) return std::nullopt;
-    std::string text(typed, static_cast<std::size_t>(bytes));
-    HistEvent event{};
-    if (text.find_first_not_of(" \n") != std::string::npos)
-      history(history_, &event, H_ENTER, text.c_str());
-    while (text.ends_with('\n')) text.pop_back();
-    return Line{.text = std::move(text)};
-  }
+LineEditor::~LineEditor() {
+  if (history_ != nullptr) history_end(history_);
+  if (editor_ != nullptr) el_end(editor_);
+  if (messages_ != nullptr) (void)std::fclose(messages_);
+  std::free(message_);
+}
 
- private:
-  static Impl& Of(EditLine* editor) {
-    void* self = nullptr;
-    el_get(editor, EL_CLIENTDATA, &self);
-    return *static_cast<Impl*>(self);
-  }
-  static char* Prompt(EditLine* editor) { return Of(editor).prompt_.data(); }
+std::optional<LineEditor::Line> LineEditor::Read(const std::string& prompt) {
+  if (editor_ == nullptr || history_ == nullptr) return std::nullopt;
+  prompt_ = prompt;
+  abandoned_ = false;
+  int bytes = 0;
+  el_set(editor_, EL_PREP_TERM, 1);  // before the prompt is there, not behind it
+  const char* const typed = el_gets(editor_, &bytes);
+  if (abandoned_) return Line{.text = {}, .abandoned = true};
+  if (typed == nullptr || bytes <= 0) return std::nullopt;
+  std::string text(typed, static_cast<std::size_t>(bytes));
+  HistEvent event{};
+  if (text.find_first_not_of(" \n") != std::string::npos)
+    history(history_, &event, H_ENTER, text.c_str());
+  while (text.ends_with('\n')) text.pop_back();
+  return Line{.text = std::move(text)};
+}
 
-  static unsigned char AtInterrupt(EditLine* editor, int) {
-    Of(editor).abandoned_ = true;
-    Print("^C\n");
-    (void)std::fflush(stdout);
-    return CC_NEWLINE;
-  }
+LineEditor& LineEditor::Of(EditLine* editor) {
+  void* self = nullptr;
+  el_get(editor, EL_CLIENTDATA, &self);
+  return *static_cast<LineEditor*>(self);
+}
 
-  static unsigned char AtSuspend(EditLine*, int) {
-    (void)std::raise(SIGTSTP);
+char* LineEditor::Prompt(EditLine* editor) { return Of(editor).prompt_.data(); }
+
+unsigned char LineEditor::AtInterrupt(EditLine* editor, int) {
+  Of(editor).abandoned_ = true;
+  Print("^C\n");
+  (void)std::fflush(stdout);
+  return CC_NEWLINE;
+}
+
+unsigned char LineEditor::AtTab(EditLine* editor, int) {
+  const LineInfo* const line = el_line(editor);
+  const std::string_view text(line->buffer,
+                              static_cast<std::size_t>(line->lastchar - line->buffer));
+  const auto cursor = static_cast<std::size_t>(line->cursor - line->buffer);
+  const auto [begin, words] = Of(editor).complete_(text, cursor);
+  if (words.empty()) return CC_REFRESH_BEEP;
+  const std::size_t shared = SharedLetters(words);
+  if (words.size() == 1 || shared > cursor - begin) {
+    el_deletestr(editor, static_cast<int>(cursor - begin));
+    el_insertstr(editor, words.front().substr(0, shared).c_str());
     return CC_REFRESH;
   }
-
-  static unsigned char AtTab(EditLine* editor, int) {
-    const LineInfo* const line = el_line(editor);
-    const std::string_view text(line->buffer,
-                                static_cast<std::size_t>(line->lastchar - line->buffer));
-    const auto cursor = static_cast<std::size_t>(line->cursor - line->buffer);
-    const auto [begin, words] = Of(editor).complete_(text, cursor);
-    if (words.empty()) return CC_REFRESH_BEEP;
-    const std::size_t shared = SharedLetters(words);
-    if (words.size() == 1 || shared > cursor - begin) {
-      el_deletestr(editor, static_cast<int>(cursor - begin));
-      el_insertstr(editor, words.front().substr(0, shared).c_str());
-      return CC_REFRESH;
-    }
-    Print("\n" + InColumns(words));
-    (void)std::fflush(stdout);
-    return CC_REDISPLAY;
-  }
-
-  Complete complete_;
-  TerminalSettings settings_;
-  std::string prompt_;
-  bool abandoned_ = false;
-  std::FILE* messages_ = nullptr;
-  char* message_ = nullptr;
-  std::size_t message_bytes_ = 0;
-  EditLine* editor_ = nullptr;
-  struct history* history_ = nullptr;
-};
-
-LineEditor::LineEditor(Complete complete) : impl_(std::make_unique<Impl>(std::move(complete))) {}
-LineEditor::~LineEditor() = default;
-std::optional<LineEditor::Line> LineEditor::Read(const std::string& prompt) {
-  return impl_->Read(prompt);
+  Print("\n" + InColumns(words));
+  (void)std::fflush(stdout);
+  return CC_REDISPLAY;
 }
 
 }  // namespace mpa

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "mpa/base/ending.h"
 #include "mpa/query/query.h"
+
+struct editline;
+struct history;
 
 namespace mpa {
 
@@ -30,8 +35,20 @@ class LineEditor {
   std::optional<Line> Read(const std::string& prompt);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  static LineEditor& Of(editline* editor);
+  static char* Prompt(editline* editor);
+  static unsigned char AtTab(editline* editor, int key);
+  static unsigned char AtInterrupt(editline* editor, int key);
+
+  std::unique_ptr<CleanUp> give_back_;  // the terminal, however the program ends
+  Complete complete_;
+  std::string prompt_;
+  bool abandoned_ = false;
+  std::FILE* messages_ = nullptr;
+  char* message_ = nullptr;
+  std::size_t message_bytes_ = 0;
+  editline* editor_ = nullptr;
+  struct history* history_ = nullptr;
 };
 
 }  // namespace mpa

@@ -248,8 +248,11 @@ McpTools::Result McpTools::Call(const std::string& name, const Json& arguments) 
       AgentAnswer answer{.question = sql};
       const QueryAnswer rows = sql.empty() ? job.Tables() : job.Run(sql);
       TellAgent(rows, answer);
-      if (is_timeline)
+      if (is_timeline) {
+        answer.question = fmt::format("what ran on a rank from {} to {} ms",
+                                      arguments["from_ms"].dump(), arguments["to_ms"].dump());
         answer.scope.back().second = "start_ns: ns after the first step of the rank began";
+      }
       return {FormatAgent(answer, rows.partial ? kExitPartial : 0, most), false};
     }
     std::vector<std::string> words = {"msprof-analyze"};

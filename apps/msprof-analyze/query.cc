@@ -206,7 +206,7 @@ HelpPage QueryPage() {
       " DESC LIMIT 5\"",
       "query ./new_ascend_pt -bp ./old_ascend_pt \"SELECT side, median(finish - start) FROM step"
       " GROUP BY 1\"",
-      "query ./result --export all.db"};
+      "query .examples", "query ./result --export all.db"};
   page.documents = {"query.md", "schema.md"};
   return page;
 }

@@ -17,16 +17,12 @@ void ReadMemoryEvent(const TraceEvent& event, std::string_view file, RankTrace& 
   std::int64_t device = -1;
   std::int64_t reserved = 0, allocated = -1;
   MemoryEvent memory;
-  bool has_address = false;
   for (const EventArg& arg : event.args) {
     if (Is(arg.key, "Device Id")) device = io::ParseInt(arg.value).value_or(-1);
     if (Is(arg.key, "Total Reserved")) reserved = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
     if (Is(arg.key, "Total Allocated")) allocated = io::ScaledDecimal(arg.value, 0).value_or(-1);
     if (Is(arg.key, "Bytes")) memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
-    if (Is(arg.key, "Addr")) {
-      memory.address = IdFrom(arg.value);
-      has_address = true;
-    }
+    if (Is(arg.key, "Addr")) memory.address = IdFrom(arg.value);
   }
   const auto time = io::NsFromMicros(event.ts);
   if (device < 0 || !time) return;
@@ -39,7 +35,7 @@ void ReadMemoryEvent(const TraceEvent& event, std::string_view file, RankTrace& 
                               .reserved_bytes = reserved,
                               .allocated_bytes = IsSize(allocated) ? allocated : -1});
   events.push_back(memory);
-  if (!has_address) part.lacks_addresses = true;
+  if (memory.address == kNoAddress) part.lacks_addresses = true;
 }
 
 void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations) {
@@ -51,7 +47,9 @@ void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations
   std::unordered_map<std::int64_t, std::size_t> open_at;
   for (const MemoryEvent& event : events) {
     const auto found = open_at.find(event.address);
-    if (event.bytes > 0) {
+    if (event.address == kNoAddress) {
+      if (event.bytes > 0) append(event, -1);
+    } else if (event.bytes > 0) {
       if (found != open_at.end()) {
         append(*open[found->second], -1);
         open[found->second] = event;

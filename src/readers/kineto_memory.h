@@ -12,10 +12,13 @@
 /// The memory of devices in Kineto traces: events "[memory]", one for each allocation and release.
 namespace mpa::readers {
 
+/// Of events of traces from 2021.
+inline constexpr std::int64_t kNoAddress = -1;
+
 /// An allocation, or a release when `bytes` is negative.
 struct MemoryEvent {
   TimeNs time = 0;
-  std::int64_t bytes = 0, address = 0;
+  std::int64_t bytes = 0, address = kNoAddress;
 };
 
 /// Appends what the event says of memory in all to the samples of `part`, and the allocation or
@@ -25,8 +28,8 @@ void ReadMemoryEvent(const TraceEvent& event, std::string_view file, RankTrace& 
                      std::vector<MemoryEvent>& events);
 
 /// The allocations in a list of allocations and releases. An address that is allocated again before
-/// it was released keeps no release. If a release has another size, its time is uncertain and the
-/// allocation is left out.
+/// it was released keeps no release, as one without an address. If a release has another size, its
+/// time is uncertain and the allocation is left out.
 void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations);
 
 }  // namespace mpa::readers

@@ -222,6 +222,13 @@ class Agent(OfJob):
         self.assertTrue(Path(file).is_file())
         self.assertEqual(answer["suggestion"], "")  # all is told
 
+    def test_what_is_not_judged(self):
+        message = self.agent("advisor", "all", "-d", self.job)["message"]
+        whole = json.loads(self.run_tool("advisor", "all", "-d", self.job, "--json").out)
+        self.assertTrue(whole["skipped"])
+        (caveat,) = [text for text in message["caveats"] if text.startswith("not judged")]
+        self.assertEqual(caveat.split(": ")[1].split(", "), [one["id"] for one in whole["skipped"]])
+
     def test_what_check_says_next(self):
         """A command that these captures can answer."""
         self.assertEqual(self.agent("check", self.job)["suggestion"], f"msprof-analyze advisor all -d {self.job}")

@@ -128,6 +128,7 @@ class Mcp(Cli):
     def test_timeline(self):
         message = self.answer("timeline", path=CAPTURE, from_ms=0, to_ms=1e6, max_chars=100000)["message"]
         self.assertIn("after the first step", message["scope"]["times"])
+        self.assertEqual(message["question"], "what ran on a rank from 0 to 1000000.0 ms")
         (table,) = message["data"]
         durations = [row[table["columns"].index("dur_ns")] for row in table["rows"]]
         self.assertTrue(durations)
@@ -162,6 +163,21 @@ class Mcp(Cli):
         self.assertEqual((is_error, answer["status"], answer["code"], answer["message"]["complete"]), (False, "warning", 5, False))
         self.assertIn("rank1", answer["message"]["lost"])
         self.assertEqual(answer["message"]["scope"]["ranks"], "0")
+
+    def test_commands_that_fail(self):
+        """Say so: an object of the command, and that it is an error."""
+        (self.scratch / "empty").mkdir()
+        for tool, more in (("check", {}), ("diagnose", {}), ("why", {"key": "rank.late"}), ("diagnose", {"rank_list": "x-"})):
+            text, is_error = self.call(tool, root=self.scratch, path="empty", **more)
+            self.assertTrue(is_error, text)
+            self.assertEqual(json.loads(text)["status"], "error")
+
+    def test_ranks_to_diagnose(self):
+        build_job(self.CAPTURES, "2:db_base_ascend_pt", self.scratch)
+        for ranks, read in (({}, "0, 1"), ({"rank_list": "1"}, "1")):
+            text, is_error = self.call("diagnose", root=self.scratch, path="job", **ranks)
+            self.assertFalse(is_error, text)
+            self.assertEqual(json.loads(text)["message"]["scope"]["ranks"], read)
 
     def test_one_job_is_kept(self):
         """The next question about it reads no file."""
@@ -285,6 +301,8 @@ class Skill(Cli):
             self.assertNotIn("{{", text)
             for name in recipes:
                 self.assertIn(f"`{name}`", text)
+            for table in json.loads(self.run_tool("schema", "--json").out)["tables"]:
+                self.assertIn(f"`{table['name']}`", text)
 
     def test_languages_say_the_same(self):
         """Names, commands, statements and numbers, in whatever words."""

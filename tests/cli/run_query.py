@@ -144,6 +144,15 @@ class Questions(Query):
         ordered = self.rows(TWIN_TEXT, "SELECT start FROM op ORDER BY start")
         self.assertEqual(ordered, sorted(ordered))
 
+    def test_only_files_of_tables_that_are_named_are_read(self):
+        copy = self.capture_copy(TWIN_TEXT)
+        (trace,) = copy.rglob("trace_view.json")
+        trace.write_text("[broken", encoding="utf-8")
+        for table in ("kernel", "memory", "allocation"):
+            sql = f"SELECT count(*), max(id) > 0 FROM {table}"
+            self.assertEqual(self.rows(copy, sql), self.rows(TWIN_TEXT, sql))
+        self.assert_fails(3, self.run_tool("query", copy, "SELECT count(*) FROM op"), "trace_view.json")
+
     def test_only_ranks_that_are_named_are_read(self):
         job = build_job(self.CAPTURES, f"3:{TWIN_DB}", self.scratch)
         alternatives = "SELECT rank, id FROM kernel WHERE rank = 0 AND id = 5 OR rank = 2 AND id IN (5, 6) ORDER BY 1, 2"

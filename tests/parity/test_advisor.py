@@ -142,19 +142,21 @@ def check_places(tool, job, scratch, object_to):
     findings = json.loads(run(tool, "advisor", "all", "-d", job, "--json"))["findings"]
     told = 0
     for number, line in enumerate(screen):
-        fact = re.fullmatch(r"    (.*?)(?:\.\.\..*)?: ([\d.]+(?: of [\d.]+)? [mu]s) a step( on rank (\d+))?.*", line)
+        fact = re.search(r"(?:^    |: )([\d.]+ [mu]s) a step( on rank \d+|, mean of the ranks)?", line)
         if not fact:
             continue
         told += 1
-        if f": {fact[2]} a step{fact[3] or ''}" not in page:
+        whole = f"{fact[1]} a step{fact[2] or ''}"
+        if whole not in page:
             object_to(f"{job}: the page has another number than the screen: {line.strip()}")
-        title = re.sub(r"^\d+ +[A-Z]+ +", "", screen[number - 1]).split("  ")[0]
+        head = max(i for i in range(number) if re.match(r"\d+ +[A-Z]+ ", screen[i]))
+        title = " ".join(re.sub(r"^\d+ +[A-Z]+ +| {2,}saves .*", "", text).strip() for text in screen[head:number]).strip()
         finding = next(one for one in findings if one["text"]["title"] == title)
-        if (len({place["rank"] for place in finding["evidence"]}) > 1) != bool(fact[3]):
+        if (len({place["rank"] for place in finding["evidence"]}) > 1) != bool(fact[2]):
             object_to(f"{job}: whose number? {line.strip()}")
         why = run(tool, "advisor", "why", finding["key"], "-d", job, "-l", "en")
-        whole = fact[2].split(" of ")[-1]
-        if f"measured   {whole} a step{fact[3] or ''}" not in why:
+        measured = re.search(r"measured   ([\d.]+ [mu]s a step( on rank \d+|, mean of the ranks)?)$", why, re.MULTILINE)
+        if measured and measured[1] != whole:
             object_to(f"{job}: why has another number than the screen: {line.strip()}")
     if told == 0 and job.parent.name == "db":
         object_to(f"{job}: no place has a time")

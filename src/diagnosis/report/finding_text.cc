@@ -204,12 +204,13 @@ std::string FactText(const Finding& finding, const Metric& metric) {
   if (finding.evidence.empty()) return MetricText(metric);
   const Evidence& place = finding.evidence.front();
   // What is exposed is known of communication as a whole, not of its places.
-  const bool is_measured = finding.type->area == Area::kCommunication && metric.value > 0;
-  if (metric.info == &kTimePerStep && place.of_all > 0 && !is_measured) {
+  const bool is_time = metric.info == &kTimePerStep;
+  const bool is_exposed = is_time && finding.type->area == Area::kCommunication && metric.value > 0;
+  if (is_time && place.of_all > 0 && !is_exposed) {
     const Metric of_rank{metric.info, static_cast<double>(place.of_all)};
     return MetricText(of_rank) + RankOfPlace(finding);
   }
-  if (metric.info == &kCallsPerStep && !RankOfPlace(finding).empty()) {
+  if ((metric.info == &kCallsPerStep || is_exposed) && !RankOfPlace(finding).empty()) {
     return Say("{}, mean of the ranks", MetricText(metric));
   }
   return MetricText(metric);
