@@ -159,8 +159,9 @@ std::vector<gate::HistoryRun> ReadHistory(const fs::path& path, std::size_t newe
       "SELECT run, metric, unit, median, noise, verdict, allowed FROM run_metric WHERE run >= ?"
       " ORDER BY run, metric",
       {runs.front().id}, [&](const io::Row& row) {
-        const auto run = std::ranges::find(runs, row.IntOr(0, 0), &gate::HistoryRun::id);
-        if (run == runs.end()) return;
+        const std::int64_t id = row.IntOr(0, 0);
+        const auto run = std::ranges::lower_bound(runs, id, {}, &gate::HistoryRun::id);
+        if (run == runs.end() || run->id != id) return;
         run->values.push_back({.metric = std::string(row.Text(1)),
                                .quantity = QuantityNamed(row.Text(2)),
                                .median = AmountIn(row, 3, path),

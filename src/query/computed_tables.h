@@ -194,16 +194,15 @@ template <template <typename> class Of>
 struct RunFields {
   Of<std::string> side{};
   Of<std::int64_t> run{};   ///< its number, from 1
-  Of<std::string> time{};   ///< when it was added, in UTC
+  Of<TimeNs> time{};        ///< when it was added, since the epoch
   Of<std::string> label{};  ///< such as the commit
   Of<std::string> metric{};
-  Of<std::string> unit{};          ///< ns, bytes or count
-  Of<std::int64_t> value{};        ///< median of the run
-  Of<std::int64_t> noise{};        ///< standard deviation that its gate expected
-  Of<std::int64_t> level{};        ///< median of the runs between two step changes
-  Of<std::int64_t> level_noise{};  ///< standard deviation of these runs
-  Of<std::string> verdict{};       ///< of the gate; NULL: it did not judge the metric
-  Of<std::int64_t> exit_code{};    ///< of the gate
+  Of<std::string> unit{};        ///< ns, bytes or count
+  Of<std::int64_t> value{};      ///< median of the run
+  Of<std::int64_t> noise{};      ///< standard deviation that its gate expected
+  Of<std::string> verdict{};     ///< of the gate; NULL: it did not judge the metric
+  Of<std::string> allowed{};     ///< its limit: "3 %"
+  Of<std::int64_t> exit_code{};  ///< of the gate
 };
 struct RunTable : Table<RunFields> {};
 

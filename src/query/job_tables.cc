@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -126,12 +127,25 @@ TextTable TextsOf(Job& job) {
 }
 
 RunTable RunsOf(Job& job) {
-  constexpr std::size_t kNewest = 1000;
   RunTable table;
   for (const QuerySide& side : job.Sides()) {
     if (!IsHistoryFile(side.captures.directory)) continue;
-    const Report report = gate::HistoryReport(ReadHistory(side.captures.directory, kNewest), "");
-    AppendRows(SheetNamed(report, "History"), side.name, table);
+    for (const gate::HistoryRun& run :
+         ReadHistory(side.captures.directory, std::numeric_limits<std::int64_t>::max())) {
+      for (const gate::HistoryRun::Value& value : run.values) {
+        table.Append({.side = side.name,
+                      .run = run.id,
+                      .time = run.time,
+                      .label = run.label,
+                      .metric = value.metric,
+                      .unit = std::string(ProgramUnit(value.quantity)),
+                      .value = value.median,
+                      .noise = value.noise,
+                      .verdict = value.verdict,
+                      .allowed = value.limit,
+                      .exit_code = run.exit_code});
+      }
+    }
   }
   return table;
 }

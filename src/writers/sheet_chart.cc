@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "chart_words.h"
@@ -90,7 +92,10 @@ class ChartDrawer {
   std::string TextOf(const Row& row, const std::vector<std::size_t>& places) const {
     std::string text;
     for (const std::size_t place : places) {
-      const std::string shown = ShownText(sheet_, row, place);
+      std::string shown = ShownText(sheet_, row, place);
+      // Numbers that name a row are no amounts.
+      if (place < row.cells.size() && std::holds_alternative<std::int64_t>(row.cells[place]))
+        std::erase(shown, ',');
       if (!shown.empty()) text.append(text.empty() ? "" : ", ").append(shown);
     }
     return text;
@@ -181,7 +186,9 @@ class ChartDrawer {
     std::size_t count = std::min(rows_.size(), kMaxNames);
     if (chart_.order != Chart::Order::kLargestFirst || chart_.kind == Chart::Kind::kBoxes)
       return count;
-    while (count > kLeast && SizeOf(rows_[count - 1]) < kSeen * SizeOf(rows_.front())) --count;
+    const double seen = kSeen * SizeOf(rows_.front());
+    const auto is_short = [&](double size) { return size == 0 || (count > kLeast && size < seen); };
+    while (count > 1 && is_short(SizeOf(rows_[count - 1]))) --count;
     return count;
   }
 

@@ -106,6 +106,8 @@ class Charts(Charted):
                 seen.add(found[2])
                 if found[1] in ("bars", "stacked"):
                     self.check_numbers(chart, found, sheets[found[0]])
+                    if found[7] == "largest":
+                        self.assertTrue(all(map(any, zip(*[series["values"] for series in chart["series"]]))), f"{chart['title']}: a row of nothing")
         self.assertGreaterEqual(len(seen), 15, seen)
         self.assertGreaterEqual(self.checked, 100)
 

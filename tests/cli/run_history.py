@@ -61,10 +61,10 @@ class History(HistoryRuns):
     def test_runs_are_a_table_for_sql(self):
         self.keep(self.base)
         self.keep(self.capture("slow", **self.SLOW), "--label", "slow one")
-        asked = self.run_tool("query", self.db, "SELECT run, metric, unit, value, noise, verdict FROM run ORDER BY 1, 2", "--json")
+        asked = self.run_tool("query", self.db, "SELECT run, metric, unit, value, noise, verdict, allowed FROM run ORDER BY 1, 2", "--json")
         self.assertEqual(asked.code, 0, asked.err)
-        rows = [tuple(row[:5]) + (row[5] or "",) for row in json.loads(asked.out)["rows"]]
-        self.assertEqual(rows, self.rows("SELECT run, metric, unit, median, noise, verdict FROM run_metric ORDER BY 1, 2"))
+        rows = [(*row[:5], row[5] or "", row[6] or "") for row in json.loads(asked.out)["rows"]]
+        self.assertEqual(rows, self.rows("SELECT run, metric, unit, median, noise, verdict, allowed FROM run_metric ORDER BY 1, 2"))
         (label,) = json.loads(self.run_tool("query", self.db, "SELECT DISTINCT label, exit_code FROM run WHERE run = 2", "--json").out)["rows"]
         self.assertEqual(label, ["slow one", 1])
         other = self.run_tool("query", self.db, "SELECT * FROM kernel")
