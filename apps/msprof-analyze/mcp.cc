@@ -27,6 +27,7 @@ constexpr std::string_view kVersion = "2026-07-28";
 // Without 2025-03-26, the only one in which several requests may share a line.
 constexpr std::string_view kSessionVersions[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
 constexpr std::size_t kMostBytes = 1 << 20;  // of a message
+constexpr int kDeepest = 100;                // a copy of it takes the stack
 
 constexpr const char* kInstructions =
     "Profiles of models on Ascend NPUs. Call check first, then diagnose; why explains a finding by"
@@ -56,7 +57,13 @@ class Server {
   std::string Answer(const std::string& line) {
     Json id;
     try {
-      const Json message = Json::parse(line, nullptr, false);
+      bool is_deep = false;
+      const auto keep = [&](int depth, Json::parse_event_t, const Json&) {
+        is_deep = is_deep || depth > kDeepest;
+        return depth <= kDeepest;
+      };
+      const Json message = Json::parse(line, keep, false);
+      if (is_deep) throw Refusal{kInvalidRequest, "nested too deeply"};
       if (message.is_discarded()) throw Refusal{kParseError, "invalid JSON"};
       const bool has_id = message.is_object() && message.contains("id");
       if (has_id && (message["id"].is_string() || message["id"].is_number_integer()))

@@ -93,6 +93,8 @@ class Mcp(Cli):
         deep = "[" * 100_000
         two = json.dumps([self.request("tools/list"), self.request("tools/list", 2)])
         cases = [("{", -32700), (deep, -32700), ("x" * 10_000_000, -32700), ("[]", -32600), (two, -32600), ('"text"', -32600), ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, -32600),
+                 ("[" * 100_000 + "]" * 100_000, -32600),
+                 ('{"jsonrpc": "2.0", "id": "x", "method": "ping", "params": {"x": ' + "[" * 200_000 + "]" * 200_000 + "}}", -32600),
                  ({"jsonrpc": "2.0", "id": None, "method": "ping"}, -32600), ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, -32600),
                  ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": []}, -32602),
                  ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, -32602),
