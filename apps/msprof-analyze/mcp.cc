@@ -63,8 +63,8 @@ class Server {
         return depth <= kDeepest;
       };
       const Json message = Json::parse(line, keep, false);
-      if (is_deep) throw Refusal{kInvalidRequest, "nested too deeply"};
       if (message.is_discarded()) throw Refusal{kParseError, "invalid JSON"};
+      if (is_deep) throw Refusal{kInvalidRequest, "nested too deeply"};
       const bool has_id = message.is_object() && message.contains("id");
       if (has_id && (message["id"].is_string() || message["id"].is_number_integer()))
         id = message["id"];
