@@ -150,8 +150,11 @@ def check_places(tool, job, scratch, object_to):
         if whole not in page:
             object_to(f"{job}: the page has another number than the screen: {line.strip()}")
         head = max(i for i in range(number) if re.match(r"\d+ +[A-Z]+ ", screen[i]))
-        title = " ".join(re.sub(r"^\d+ +[A-Z]+ +| {2,}saves .*", "", text).strip() for text in screen[head:number]).strip()
-        finding = next(one for one in findings if one["text"]["title"] == title)
+        title = " ".join(re.sub(r"^\d+ +[A-Z]+ +| +saves [\d.]+ ms .*", "", text).strip() for text in screen[head:number]).strip()
+        finding = next((one for one in findings if one["text"]["title"] == title), None)
+        if finding is None:
+            object_to(f"{job}: no finding is called {title!r}")
+            continue
         if (len({place["rank"] for place in finding["evidence"]}) > 1) != bool(fact[2]):
             object_to(f"{job}: whose number? {line.strip()}")
         why = run(tool, "advisor", "why", finding["key"], "-d", job, "-l", "en")

@@ -157,11 +157,13 @@ class ChartMaker {
 
 }  // namespace
 
-std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row) {
+std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row,
+                                     const std::string& why) {
   const ChartMaker make(diagnosis);
   std::vector<PageChart> charts;
   if (diagnosis.ranks.size() > 1) charts.push_back(make.RanksChart());
-  charts.push_back(make.StepsOf(row.rank));
+  PageChart& steps = charts.emplace_back(make.StepsOf(row.rank));
+  if (diagnosis.ranks.size() > 1) steps.note = why;
   if (PageChart free = make.FreeChart(row); !free.labels.empty()) charts.push_back(std::move(free));
   return charts;
 }

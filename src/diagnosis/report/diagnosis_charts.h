@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "mpa/diagnosis/findings/advice.h"
@@ -9,9 +10,10 @@
 
 namespace mpa {
 
-// The steps of the rank of `row`, the mean step of each rank where there are several, and what the
-// host did while the device of `row` was free.
-std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row);
+// The mean step of each rank where there are several, the steps of the rank of `row`, which is
+// shown for the reason `why`, and what the host did while its device was free.
+std::vector<PageChart> AccountCharts(const Diagnosis& diagnosis, const AccountRow& row,
+                                     const std::string& why);
 
 // The longest wait as a timeline; kernels, the roofline and links. Without those of which the
 // captures say nothing.

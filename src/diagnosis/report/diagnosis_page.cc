@@ -54,10 +54,9 @@ class DiagnosisPageMaker {
     const std::optional<AccountRow> row = ShownAccount(diagnosis_);
     if (!row) return;
     PageSection section{.heading = Say("Where the time goes")};
-    section.charts = AccountCharts(diagnosis_, *row);
+    section.charts = AccountCharts(diagnosis_, *row, WhyRank(*row));
     section.tables.push_back(CategoriesOf(*row));
     if (diagnosis_.ranks.size() > 1) {
-      section.points = {WhyRank(*row)};
       section.tables.back().title =
           Say("All parts of the mean step of rank {}", RankName(row->rank));
     }

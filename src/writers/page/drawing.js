@@ -14,8 +14,9 @@ const pageDrawing = (function () {
     return [d3.select(figure).insert("svg", "details").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img").attr("aria-label", label), width];
   }
 
+  // Above the chart, where it is seen with the first bar.
   function drawKey(figure, entries) {
-    const key = d3.select(figure).insert("div", "details").attr("class", "key");
+    const key = d3.select(figure).insert("div", ":scope > svg, :scope > details").attr("class", "key");
     const one = key.selectAll("span").data(entries).enter().append("span");
     one.append("i").style("background", (entry) => entry.colour);
     one.append("span").text((entry) => entry.name);
