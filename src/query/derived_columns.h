@@ -45,11 +45,9 @@ inline constexpr const char* kStepMeaning = "the step that it belongs to, as --s
 
 template <typename Info>
 void AddStepColumn(std::vector<TableColumn>& columns) {
-  constexpr bool kHasStep = Info::kRule == OfStep::kHostTime ||
-                            Info::kRule == OfStep::kAroundHost ||
-                            Info::kRule == OfStep::kHostCall || Info::kRule == OfStep::kQueued ||
-                            Info::kRule == OfStep::kMeanwhile || Info::kRule == OfStep::kLaunch ||
-                            Info::kRule == OfStep::kDeviceWork;
+  constexpr bool kHasStep = Info::kRule >= OfStep::kHostTime &&
+                            Info::kRule <= OfStep::kDeviceWork &&
+                            Info::kRule != OfStep::kAllocation;
   if constexpr (kHasStep) {
     for (TableColumn& column : columns) {
       if (column.name == "step") column.name = "profiler_step";  // as the profiler wrote it

@@ -39,7 +39,9 @@ FoundRanks Find(const ClusterRequest& request, Tables needs) {
       if (!IsBadInput(error)) throw;
     }
   }
-  return FindRanks(request.directory, request.ranks, request.open);
+  // Recipes that answer for a table find the captures that they need themselves.
+  return FindRanks(request.directory, request.ranks, request.open,
+                   needs == Tables::kNone ? GroupsTaken::kJoined : GroupsTaken::kOne);
 }
 
 // A cell of most columns, and a text with its place in the pool.

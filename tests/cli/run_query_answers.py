@@ -112,6 +112,8 @@ class QueryAnswers(Answers):
                            "copyNs": "copy_ns", "freeNs": "free_ns", "waitingNs": "waiting_ns",
                            "halvingGainNs": "halving_gain_ns"}
                 self.assert_same(capture, "rl_role", columns, expected)
+                answer = self.run_tool("query", capture, "SELECT count(*) FROM rl_role")
+                self.assertEqual((answer.code, answer.warnings), (0, []))  # none of the roles is left out
         none = self.ask(TWIN_TEXT, "SELECT * FROM rl_role")
         self.assertEqual(none["rows"], [])
         self.assertIn("no roles", " ".join(none["notes"]))
