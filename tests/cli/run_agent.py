@@ -299,6 +299,8 @@ class Agent(OfJob):
         gate = self.agent(*self.COMPARED, "-o", self.out, "--fail_on", "computing>+3%", "--min_steps", "1")
         self.assertEqual((gate["status"], gate["code"]), ("warning", 1))
         self.assertTrue(gate["message"]["answer"][0].startswith("REGRESSION"), gate)
+        self.assertIn("slower", gate["message"]["question"])
+        self.assertEqual(gate["message"]["scope"]["base"], "text_base_ascend_pt")
         baseline = self.scratch / "baseline.json"
         saved = self.agent("compare", "-d", "text_base_ascend_pt", "--save_baseline", baseline)
         self.assertEqual(saved["message"]["files"], [str(baseline)])
