@@ -9,288 +9,19 @@ traces of GPUs, what raw captures are known to hold), without the program, and h
 Exit status: 0 passed, 1 failed, 2 usage, 77 skipped: there are no captures in ../shared/data.
 """
 
-import csv
-import gzip
 import json
 import re
-import sqlite3
 import sys
 import unittest
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
 from cli import Cli, main
+from real_ranks import read_database, read_gpu, read_text, read_truth
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
-# As exporters of 2021 named them.
-OLD_KINDS = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset", "Operator": "cpu_op", "Runtime": "cuda_runtime"}
-STEP = re.compile(r"ProfilerStep#(\d+)")
-
-
-@dataclass
-class Op:
-    start: int
-    dur: int
-    name: str
-    track: object
-    stack: str = None
-    is_call: bool = False  # of the runtime of a GPU
-
-
-@dataclass
-class Work:
-    """A kernel, collective or copy. Its launch: the track and time on the host, or an operator."""
-    start: int
-    dur: int
-    name: str
-    launch: object = None
-    op: object = None
-    op_type: str = None
-    core: str = None
-    shapes: str = None
-    stream: object = None
-    group: str = None
-
-
-@dataclass
-class Rank:
-    number: object  # or its name
-    ops: list = field(default_factory=list)
-    kernels: list = field(default_factory=list)
-    comms: list = field(default_factory=list)
-    copies: list = field(default_factory=list)
-    memory: Counter = field(default_factory=Counter)
-    allocations: list = field(default_factory=list)  # name, bytes
-    steps: list = field(default_factory=list)  # number, start, end on the host
-    earlier_end: int = 0
-
-    def complete(self):
-        """Steps by their marks; the operator that launched each piece of work is the innermost around the launch."""
-        self.steps = sorted(((int(STEP.search(op.name)[1]), op.start, op.start + op.dur)
-                             for op in self.ops if STEP.search(op.name)), key=lambda step: step[1])
-        tracks = defaultdict(list)
-        for op in self.ops:
-            tracks[op.track].append(op)
-        for track in tracks.values():
-            track.sort(key=lambda op: (op.start, -op.dur))
-        around = {}
-        launches = sorted({work.launch for work in self.kernels + self.comms if work.launch and not work.op}, key=str)
-        for name, track in tracks.items():
-            open_ops, rest = [], iter(track + [None])
-            following = next(rest)
-            for time in sorted(time for of, time in launches if of == name):
-                while following and following.start <= time:
-                    open_ops.append(following)
-                    following = next(rest)
-                open_ops = [op for op in open_ops if op.start + op.dur >= time]
-                fitting = [op for op in open_ops if not op.is_call]
-                around[name, time] = fitting[-1] if fitting else None
-        for work in self.kernels + self.comms:
-            work.op = work.op or around.get(work.launch)
-        return self
-
-    def leave_out_earlier(self):
-        """What was queued before the capture: without a launch, ahead of the first work of the stream that has one."""
-        works = self.kernels + self.comms + self.copies
-        firsts = {}
-        for work in works:
-            if work.launch:
-                firsts[work.stream] = min(firsts.get(work.stream, work.start), work.start)
-        earlier = {id(work) for work in works if not work.launch
-                   and work.start < firsts.get(work.stream, min(firsts.values(), default=0))}
-        self.earlier_end = max((work.start + work.dur for work in works if id(work) in earlier), default=0)
-        for table in (self.kernels, self.comms, self.copies):
-            table[:] = [work for work in table if id(work) not in earlier]
-        return self
-
-    def launching_step(self, work):
-        """The position of the step that launched it."""
-        for i, (_, start, end) in enumerate(self.steps):
-            if work.launch and start <= work.launch[1] <= end:
-                return i
-        return None
-
-    def windows(self):
-        """(number, begin, end) of steps on the device: from where the work before is done, at the latest the first kernel
-        of its own on the busiest stream, to the begin of the next, or where host and device are done."""
-        works = self.kernels + self.comms + self.copies
-        if not self.steps:
-            return [(None, min(work.start for work in works), max(work.start + work.dur for work in works))]
-        streams = Counter()
-        for kernel in self.kernels:
-            streams[kernel.stream] += kernel.dur
-        busiest = max(streams, key=streams.get, default=None)
-        first, done, before = {}, defaultdict(int), self.earlier_end
-        for table in (self.kernels, self.comms, self.copies):
-            for work in table:
-                step, end = self.launching_step(work), work.start + work.dur
-                if step is not None:
-                    done[step] = max(done[step], end)
-                elif work.launch and work.launch[1] < self.steps[0][1]:
-                    before = max(before, end)
-                if step is not None and table is self.kernels and work.stream == busiest:
-                    first[step] = min(first.get(step, work.start), work.start)
-        begins = []
-        for i, (_, start, _) in enumerate(self.steps):
-            begins.append(max(start, min(before, first.get(i, before))))
-            before = max(before, done[i])
-        ends = begins[1:] + [max(self.steps[-1][2], done[len(self.steps) - 1])]
-        return [(step[0], begin, end) for step, begin, end in zip(self.steps, begins, ends)]
-
-    def step_of(self, work):
-        """The number of the step that launched it, or in whose time on the device it starts."""
-        step = self.launching_step(work)
-        if step is not None:
-            return self.steps[step][0]
-        return next((number for number, begin, end in self.windows() if begin <= work.start < end), None)
-
-
-def ns(us):
-    """Whole ns of a number of us, as it is written."""
-    return int((Decimal(us) * 1000).to_integral_value())
-
-
-def recorded(text):
-    return None if text in (None, "", "N/A") else text
-
-
-def read_text(directory):
-    output = directory / "ASCEND_PROFILER_OUTPUT"
-    rank = Rank(int(re.search(r"rank(\d+)_", directory.name)[1]))
-    events = json.loads((output / "trace_view.json").read_text(encoding="utf-8"), parse_float=Decimal)
-    names = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "process_name"}
-    threads = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
-    begins = {event["id"]: (event["tid"], ns(event["ts"])) for event in events
-              if event["ph"] == "s" and event["cat"] == "async_npu"}
-    launches = {(names[event["pid"]], event["tid"], ns(event["ts"])): begins.get(event["id"]) for event in events
-                if event["ph"] == "f" and event["cat"] == "async_npu"}
-    for event in events:
-        if event["ph"] != "X":
-            continue
-        start, dur, process = ns(event["ts"]), ns(event["dur"]), names[event["pid"]]
-        if event.get("cat") == "cpu_op":
-            rank.ops.append(Op(start, dur, event["name"], event["tid"], event["args"].get("Call stack")))
-        thread = threads.get((event["pid"], event["tid"]), "")
-        if process in ("HCCL", "Communication") and thread.startswith("Group"):
-            rank.comms.append(Work(start, dur, event["name"], launches.get((process, event["tid"], start)), group=thread))
-        if process == "Ascend Hardware" and event["name"] == "MEMCPY_ASYNC":
-            rank.copies.append(Work(start, dur, event["name"], launches.get((process, event["tid"], start))))
-    with open(output / "kernel_details.csv", encoding="utf-8") as stream:
-        for row in csv.DictReader(stream):
-            if row["Name"].startswith("hcom_"):
-                continue
-            start, stream_id = ns(row["Start Time(us)"]), int(row.get("Stream ID", 0))
-            launch = next((value for (process, tid, time), value in launches.items()
-                           if process == "Ascend Hardware" and time == start), None)
-            op_type, core, shapes = (recorded(row.get(name)) for name in ("Type", "Accelerator Core", "Input Shapes"))
-            rank.kernels.append(Work(start, ns(row["Duration(us)"]), row["Name"], launch, None, op_type, core, shapes, stream_id))
-    with open(output / "memory_record.csv", encoding="utf-8") as stream:
-        for row in csv.DictReader(stream):
-            if row["Total Allocated(MB)"]:
-                bytes_ = int(Decimal(row["Total Allocated(MB)"]) * 1024 * 1024)
-                rank.memory[row["Component"]] = max(rank.memory[row["Component"]], bytes_)
-    with open(output / "operator_memory.csv", encoding="utf-8") as stream:
-        rank.allocations = [(row["Name"], int(Decimal(row["Size(KB)"]) * 1024)) for row in csv.DictReader(stream)]
-    return rank.complete()
-
-
-def read_database(directory):
-    (file,) = directory.glob("ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db")
-    database = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
-    tables = {name for name, in database.execute("SELECT name FROM sqlite_master")}
-    rank = Rank(database.execute("SELECT rankId FROM RANK_DEVICE_MAP").fetchone()[0])
-    texts = dict(database.execute("SELECT id, value FROM STRING_IDS"))
-    stacks = defaultdict(list)
-    for key, stack in database.execute("SELECT id, stack FROM PYTORCH_CALLCHAINS ORDER BY id, stackDepth") \
-            if "PYTORCH_CALLCHAINS" in tables else ():
-        stacks[key].append(texts[stack])
-    meta = dict(database.execute("SELECT name, value FROM META_DATA"))
-    groups = json.loads(meta.get("parallel_group_info", "{}"))
-    of_connection = defaultdict(list)
-    for key, connection in database.execute("SELECT id, connectionId FROM CONNECTION_IDS"):
-        of_connection[key].append(connection)
-    launches = {}
-    for start, end, thread, connection, name, chain in database.execute(
-            "SELECT startNs, endNs, globalTid, connectionId, p.name, callchainId FROM PYTORCH_API p"
-            " JOIN ENUM_API_TYPE e ON e.id = p.type WHERE e.name = 'op'"):
-        op = Op(int(start), int(end) - int(start), texts[name], thread, ";".join(stacks[chain]) or None)
-        rank.ops.append(op)
-        for one in of_connection.get(connection, ()):
-            launches[one] = (thread, op.start)
-    of_task, kind_of = {}, {}
-    for key, start, end, connection, stream, kind in database.execute(
-            "SELECT globalTaskId, startNs, endNs, connectionId, streamId, taskType FROM TASK"):
-        kind_of[key] = texts[kind]
-        of_task[key] = Work(start, end - start, texts[kind], launches.get(connection), stream=stream)
-        if texts[kind] == "MEMCPY_ASYNC":
-            rank.copies.append(of_task[key])
-    for key, *what in database.execute("SELECT globalTaskId, name, opType, taskType, inputShapes FROM COMPUTE_TASK_INFO"):
-        task = of_task[key]
-        name, op_type, core, shapes = (recorded(texts[text]) for text in what)
-        rank.kernels.append(Work(task.start, task.dur, name, task.launch, None, op_type, core or kind_of[key], shapes, task.stream))
-    if "COMMUNICATION_OP" in tables:
-        for name, start, end, connection, group in database.execute(
-                "SELECT opName, startNs, endNs, connectionId, groupName FROM COMMUNICATION_OP"):
-            rank.comms.append(Work(start, end - start, texts[name], launches.get(connection),
-                                   group=groups.get(texts[group], {}).get("group_name") or texts[group]))
-    if "MEMORY_RECORD" in tables:
-        rank.memory = Counter({texts[component]: most for component, most in database.execute(
-            "SELECT component, max(totalAllocated) FROM MEMORY_RECORD GROUP BY 1")})
-        rank.allocations = [(texts[name], size) for name, size in database.execute("SELECT name, size FROM OP_MEMORY")]
-    return rank.complete()
-
-
-def read_gpu(file):
-    with gzip.open(file, "rt", encoding="utf-8") as stream:
-        trace = json.load(stream, parse_float=Decimal)
-    rank = Rank(trace["distributedInfo"]["rank"] if "distributedInfo" in trace else file.name.split(".")[0])
-    rank.allocations = [(None, event["args"]["Bytes"]) for event in trace["traceEvents"]
-                        if event["name"] == "[memory]" and event["args"]["Device Type"] == 1 and event["args"]["Bytes"] > 0]
-    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
-    for event in events:
-        event["cat"] = OLD_KINDS.get(event.get("cat"), event.get("cat"))
-    calls = {event["args"]["correlation"]: (event["tid"], ns(event["ts"])) for event in events if event.get("cat") == "cuda_runtime"}
-    for event in events:
-        start, dur, kind = ns(event["ts"]), ns(event["dur"]), event["cat"]
-        if kind in ("cpu_op", "cuda_runtime", "user_annotation"):
-            rank.ops.append(Op(start, dur, event["name"], event["tid"], event["args"].get("Call stack"), kind == "cuda_runtime"))
-        if kind in ("kernel", "gpu_memcpy", "gpu_memset"):
-            work = Work(start, dur, event["name"], calls.get(event["args"]["correlation"]), stream=event["tid"],
-                        group=event["args"].get("Process Group Description"))
-            into = rank.copies if kind != "kernel" else rank.comms if event["name"].startswith("nccl") else rank.kernels
-            into.append(work)
-    return rank.complete().leave_out_earlier()
-
-
-def read_truth(file):
-    """What a raw capture was made of."""
-    truth = json.loads(file.read_text(encoding="utf-8"))
-    (metadata,) = file.parent.glob(f"{truth['capture']}/profiler_metadata.json")
-    groups = json.loads(metadata.read_text(encoding="utf-8")).get("parallel_group_info", {})
-    rank = Rank(truth["rank"])
-    rank.ops = [Op(op["start_ns"], op["end_ns"] - op["start_ns"], op["name"], op["tid"], op.get("stack")) for op in truth["host_ops"]]
-
-    def work(name, of, *more, group=None):
-        op = None if of["op"] is None else rank.ops[of["op"]]
-        return Work(of["start_ns"], of["end_ns"] - of["start_ns"], name, op and (op.track, op.start), op, *more, group=group)
-
-    for kernel in truth["kernels"]:
-        tensors = [",".join(map(str, shape)) for is_output, _, _, shape in truth["tensor_sets"][kernel["tensors"]] if not is_output] \
-            if kernel.get("tensors") is not None else []
-        if not kernel.get("before_start"):
-            rank.kernels.append(work(kernel["name"], kernel, kernel["type"], kernel["core"],
-                                     f'"{";".join(tensors)}"' if tensors else None, kernel["stream"]))
-    for collective in truth["collectives"]:
-        rank.comms.append(work(collective["type"], collective, group=groups[collective["group"]]["group_name"]))
-    rank.copies = [work(task["host_task_type"], task) for task in truth["tasks"] if task["host_task_type"] == "MEMCPY_ASYNC"]
-    for record in truth["memory"]:
-        if not record["workspace"]:
-            rank.memory["PTA"] = max(rank.memory["PTA"], record["allocated"])
-    rank.allocations = None  # it does not say whose the workspaces are
-    return rank.complete()
 
 
 def union(spans):
@@ -342,62 +73,71 @@ def totals(pairs):
 
 
 def answers(ranks):
-    """What each question is answered with; None: see the tests below."""
+    """What questions begin with, and their rows; None: not known."""
     kernels = [(rank, kernel) for rank in ranks for kernel in rank.kernels]
     comms = [(rank, comm) for rank in ranks for comm in rank.comms]
     first = min((start for rank in ranks for _, start, _ in rank.steps), default=None)
-    yield longest(totals((kernel.name, kernel.dur) for _, kernel in kernels))[:10]
+    yield "Which kernels take the most time", longest(totals((kernel.name, kernel.dur) for _, kernel in kernels))[:10]
     types = grouped([(kernel.op_type, kernel.core, kernel.dur) for _, kernel in kernels], 2)
-    yield longest((*key, sum(dur for dur, in durs)) for key, durs in types.items())[:10]
-    yield sorted([kernel.start - first, kernel.dur, kernel.name] for _, kernel in kernels
+    yield "Which types of operators", longest((*key, sum(dur for dur, in durs)) for key, durs in types.items())[:10]
+    yield "What did the device do from 100", \
+        sorted([kernel.start - first, kernel.dur, kernel.name] for _, kernel in kernels
                  if first and 100_000_000 <= kernel.start - first < 200_000_000)
     short = [kernel.dur for _, kernel in kernels if kernel.dur < 10_000]
-    yield [[len(kernels), len(short), sum(short) * 100 / sum(kernel.dur for _, kernel in kernels) if kernels else None]]
+    yield "How many kernels are shorter", \
+        [[len(kernels), len(short), sum(short) * 100 / sum(kernel.dur for _, kernel in kernels) if kernels else None]]
     with_kernel = {id(kernel.op) for _, kernel in kernels}
     idle = grouped([(op.name, op.dur) for rank in ranks for op in rank.ops
                     if op.dur > 1_000_000 and id(op) not in with_kernel], 1)
-    yield longest((*key, len(durs), max(dur for dur, in durs)) for key, durs in idle.items())
+    yield "Which operators take over 1 ms", \
+        longest((*key, len(durs), max(dur for dur, in durs)) for key, durs in idle.items())
     shapes = grouped([(kernel.op_type, kernel.shapes, kernel.dur) for _, kernel in kernels if kernel.shapes], 2)
-    yield longest((*key, len(durs), sum(dur for dur, in durs)) for key, durs in shapes.items() if len(durs) > 1)[:10]
+    yield "Which shapes repeat", \
+        longest((*key, len(durs), sum(dur for dur, in durs)) for key, durs in shapes.items() if len(durs) > 1)[:10]
     products = grouped([(rank.number, kernel.dur) for rank, kernel in kernels
                         if (kernel.op_type or "").lower().startswith("matmul")], 1)
-    yield [[*key, len(durs), *(percentile([dur for dur, in durs], part) for part in (50, 99)), max(durs)[0]]
+    yield "How do the times of a kernel spread", \
+        [[*key, len(durs), *(percentile([dur for dur, in durs], part) for part in (50, 99)), max(durs)[0]]
            for key, durs in sorted(products.items())]
     lines = grouped([((kernel.op.stack or ";").split(";")[0] or None, kernel.dur) for _, kernel in kernels if kernel.op], 1)
-    yield longest((*key, sum(dur for dur, in durs)) for key, durs in lines.items())[:10]
-    yield None
-    yield [[rank.number, number, end - begin, end - begin] for rank in ranks for number, begin, end in rank.windows()]
-    yield None
+    yield "Which lines of the program", longest((*key, sum(dur for dur, in durs)) for key, durs in lines.items())[:10]
+    yield "Does the account add up", \
+        [[rank.number, number, end - begin, end - begin] for rank in ranks for number, begin, end in rank.windows()]
     by_step = defaultdict(list)
     for rank, kernel in kernels:
         by_step[rank.number, rank.step_of(kernel)].append(kernel)
-    yield [[*key, length(spans_of(works)), sum(work.dur for work in works)]
+    yield "How long was the device busy", [[*key, length(spans_of(works)), sum(work.dur for work in works)]
            for key, works in sorted(by_step.items(), key=lambda item: none_first(item[0]))]
     waits = grouped([(rank.number, kernel.start - kernel.launch[1]) for rank, kernel in kernels if kernel.launch], 1)
-    yield [[*key, percentile([time for time, in times], 50), max(times)[0]] for key, times in sorted(waits.items())]
+    yield "How long does work wait", \
+        [[*key, percentile([time for time, in times], 50), max(times)[0]] for key, times in sorted(waits.items())]
     launched = defaultdict(lambda: [set(), 0])
     for _, kernel in kernels:
         if kernel.op:
             launched[kernel.op.name][0].add(id(kernel.op))
             launched[kernel.op.name][1] += kernel.dur
-    yield longest((name, len(ops), time) for name, (ops, time) in launched.items())[:10]
-    yield longest(totals((comm.group, comm.dur) for _, comm in comms))
+    yield "Which operators launched", longest((name, len(ops), time) for name, (ops, time) in launched.items())[:10]
+    yield "How long does communication take", longest(totals((comm.group, comm.dur) for _, comm in comms))
     hidden = []
     for rank, comm in comms:
         covered = length(spans_of(rank.kernels, comm.start, comm.start + comm.dur))
         if covered:
             hidden.append([rank.number, first and comm.start - first, comm.dur, covered])
-    yield sorted(hidden, key=none_first)
+    yield "How much of the communication", sorted(hidden, key=none_first)
     gaps = []
     for rank in ranks:
         ordered = sorted(rank.kernels, key=lambda kernel: kernel.start)
         gaps += [(rank.number, kernel.start - before.start - before.dur, kernel.name)
                  for before, kernel in zip(ordered, ordered[1:])]
-    yield sorted(([*gap] for gap in gaps if gap[1] > 0), key=lambda gap: (-gap[1], gap[2]))[:10]
-    yield [[rank.number, "PTA", rank.memory["PTA"]] for rank in ranks if "PTA" in rank.memory]
+    yield "What are the gaps between", \
+        sorted(([*gap] for gap in gaps if gap[1] > 0), key=lambda gap: (-gap[1], gap[2]))[:10]
+    yield "How much memory was in use", \
+        [[rank.number, "PTA", rank.memory["PTA"]] for rank in ranks if "PTA" in rank.memory]
     known = [pair for rank in ranks for pair in rank.allocations or ()]
-    yield longest(totals(known))[:10] if all(rank.allocations is not None for rank in ranks) else None
-    yield [[rank.number, number, end - start] for rank in ranks for number, start, end in rank.steps]
+    yield "Which operators allocate", \
+        longest(totals(known))[:10] if all(rank.allocations is not None for rank in ranks) else None
+    yield "How long are the steps", \
+        [[rank.number, number, end - start] for rank in ranks for number, start, end in rank.steps]
 
 
 def account(rank, windows):
@@ -419,7 +159,7 @@ def jobs():
     """(capture, reader, files) that others recorded, or simulated."""
     for job in ("text/level0", "text/level1", "db/level0", "db/level1", "db_mstx"):
         yield f"npu/{job}", read_text if "text" in job else read_database, "*_ascend_pt"
-    for job in ("tp2pp2dp2", "moe_ep8", "slow_rank", "slow_link"):
+    for job in ("tp2pp2dp2", "moe_ep8", "slow_link"):
         yield f"sim/{job}/db", read_database, "*_ascend_pt"
     for job in ("level1", "two_ranks", "hwts"):
         yield f"raw/{job}", read_truth, "truth*.json"
@@ -427,6 +167,13 @@ def jobs():
     for file in ("gpu/ddp_nccl", "gpu/alexnet", "traces/tracelens/mi300_resnet_act_checkpoint",
                  "traces/resnet50_2021/workers0.pt.trace"):
         yield file + ".json.gz", read_gpu, None
+
+
+def question(begin):
+    """The statement of the page below the line that begins so."""
+    page = (ROOT / "docs" / "query.md").read_text(encoding="utf-8")
+    (statement,) = re.findall(rf"(?m)^{re.escape(begin)}.*\n\n```sql\n((?:.*\n)*?)```$", page)
+    return statement
 
 
 @unittest.skipUnless(SHARED.is_dir(), "no captures in ../shared/data")
@@ -440,19 +187,17 @@ class RealQuestions(Cli):
         for capture, read, files in jobs():
             ranks = [read(file) for file in (SHARED / capture).glob(files)] if files else [read(SHARED / capture)]
             ranks.sort(key=lambda rank: rank.number)
-            for sql, expected in zip(questions(), answers(ranks)):
-                if expected is None:
-                    continue
-                with self.subTest(capture=capture, sql=sql):
-                    self.assertEqual(self.rows(capture, sql), expected)
+            for asked, expected in answers(ranks):
+                if expected is not None:
+                    with self.subTest(capture=capture, question=asked):
+                        self.assertEqual(self.rows(capture, question(asked)), expected)
             self.check_account(capture, ranks)
 
     def check_account(self, capture, ranks):
         """Kinds of leaves, which add up to the steps; gaps are when nothing runs, and the list has the longest. Begins of
         steps are those of the host, on the clock of the device."""
         given, leaves, gaps = Counter(), Counter(), defaultdict(list)
-        asked = questions()
-        for rank, step, leaf, time in self.rows(capture, asked[8]):
+        for rank, step, leaf, time in self.rows(capture, question("Where did the time of each step")):
             leaves[rank, step, leaf.split(".")[0]] += time
         for rank, step, start, dur in self.rows(capture, "SELECT rank, step, start, dur FROM gap"):
             gaps[rank, step].append((start, start + dur))
@@ -473,11 +218,8 @@ class RealQuestions(Cli):
             self.assertEqual(windows, {})
             self.assertEqual(leaves, given)
             longest_gaps = sorted((-(end - start), rank, step) for (rank, step), spans in gaps.items() for start, end in spans)
-            self.assertEqual([-dur for _, _, dur, *_ in self.rows(capture, asked[10])], [gap[0] for gap in longest_gaps[:10]])
-
-
-def questions():
-    return re.findall(r"```sql\n(.*?)\n```", (ROOT / "docs" / "query.md").read_text(encoding="utf-8"), re.S)
+            shown = self.rows(capture, question("Which idle times are the longest"))
+            self.assertEqual([-dur for _, _, dur, *_ in shown], [gap[0] for gap in longest_gaps[:10]])
 
 
 if __name__ == "__main__":
