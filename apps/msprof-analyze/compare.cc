@@ -166,9 +166,6 @@ int RunSheets(const CompareCommandOptions& options, Agent& agent) {
         PrepareOrTell(options.output != kHere, [&] { io::PrepareOutputDirectory(output); });
   }
   const std::string& comparison = options.comparison[0];
-  agent.Answer().question = "what differs between two captures, and what it costs";
-  agent.Answer().scope = {
-      {"base", options.base[0]}, {"comparison", comparison}, {"times", kTimesOfCaptures}};
   agent.Answer().next = fmt::format("msprof-analyze advisor all -d {} -bp {}",
                                     ShellWord(comparison), ShellWord(options.base[0]));
   const SheetsDelivery delivery{.exports = options.exports,
@@ -266,7 +263,13 @@ int RunCompare(const CompareCommandOptions& given, Agent& agent) {
     Fail(ErrorKind::kUsage, "{} is required; see 'msprof-analyze compare --help'",
          options.comparison.empty() ? "-d,--profiling_path" : "-bp,--benchmark_profiling_path");
   }
-  if (!options.gate.Asked(options.exports, options.base)) return RunSheets(options, agent);
+  const bool is_gate = options.gate.Asked(options.exports, options.base);
+  agent.Answer().question = is_gate ? "whether the program got slower, and why"
+                                    : "what differs between two captures, and what it costs";
+  agent.Answer().scope = {{"base", fmt::format("{}", fmt::join(options.base, ", "))},
+                          {"comparison", fmt::format("{}", fmt::join(options.comparison, ", "))},
+                          {"times", kTimesOfCaptures}};
+  if (!is_gate) return RunSheets(options, agent);
   RefuseSheetOptions(options);
   return RunGate({options.comparison, options.base, options.output, options.open}, options.gate,
                  options.exports, agent);

@@ -287,9 +287,20 @@ class Agent(OfJob):
         self.judge_rows(message, json.loads(self.run_tool(*self.COMPARED, "--json").out))
         self.assertEqual((message["scope"]["base"], message["scope"]["comparison"]), ("text_base_ascend_pt", "text_new_ascend_pt"))
         self.assertTrue(message["answer"][0].startswith("end to end: "), message["answer"])
+        sheets = json.loads(self.run_tool(*self.COMPARED, "--json").out)["sheets"]
+        untold = set()
+        for most in (600, 900, 1200, 2000):
+            message = self.agent(*self.COMPARED, "--max_chars", str(most), most=most)["message"]
+            untold.add(message.get("lists_left", 0))
+            self.assertEqual(len(message["data"]) + message.get("lists_left", 0), len(sheets))
+            self.assertEqual([table["left"] + len(table["rows"]) for table in message["data"]],
+                             [len(sheet["rows"]) for sheet in sheets[:len(message["data"])]])
+        self.assertGreater(len(untold), 1)
         gate = self.agent(*self.COMPARED, "-o", self.out, "--fail_on", "computing>+3%", "--min_steps", "1")
         self.assertEqual((gate["status"], gate["code"]), ("warning", 1))
         self.assertTrue(gate["message"]["answer"][0].startswith("REGRESSION"), gate)
+        self.assertIn("slower", gate["message"]["question"])
+        self.assertEqual(gate["message"]["scope"]["base"], "text_base_ascend_pt")
         baseline = self.scratch / "baseline.json"
         saved = self.agent("compare", "-d", "text_base_ascend_pt", "--save_baseline", baseline)
         self.assertEqual(saved["message"]["files"], [str(baseline)])
