@@ -287,6 +287,8 @@ class Agent(OfJob):
         self.judge_rows(message, json.loads(self.run_tool(*self.COMPARED, "--json").out))
         self.assertEqual((message["scope"]["base"], message["scope"]["comparison"]), ("text_base_ascend_pt", "text_new_ascend_pt"))
         self.assertTrue(message["answer"][0].startswith("end to end: "), message["answer"])
+        unlike = self.agent("compare", "-d", "text_level0_ascend_pt", "-bp", "text_base_ascend_pt")["message"]["caveats"]
+        self.assertTrue(unlike[0].startswith("The captures are not alike"), unlike)
         sheets = json.loads(self.run_tool(*self.COMPARED, "--json").out)["sheets"]
         untold = set()
         for most in (600, 900, 1200, 2000):
