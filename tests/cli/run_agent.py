@@ -183,6 +183,8 @@ class Agent(OfJob):
         message = self.agent("query", self.job, "SELECT count(*) FROM kernel")["message"]
         self.assertEqual((message["scope"]["ranks"], message["complete"]), ("0-2, 4, 5, 7", False))
         self.assertIn("rank6", message["lost"])
+        document = json.loads(self.run_tool("query", self.job, "SELECT count(*) FROM kernel", "--json").out)
+        self.assertEqual((document["complete"], document["truncated"], document["ranks"]), (False, False, 6))
         message = self.agent("advisor", "all", "-d", self.job)["message"]
         self.assertEqual(message["scope"]["ranks_of_job"], 8)
 
@@ -196,6 +198,13 @@ class Agent(OfJob):
         self.assertEqual((message["data"][0]["left"], message["complete"], message["answer"]), (0, True, ["rows: 2"]))
         message = self.agent("query", self.job, "SELECT dur, dur AS dur_ns, dur / 2 AS half, rank FROM kernel LIMIT 1")["message"]
         self.assertEqual(message["data"][0]["columns"], ["dur ns", "dur_ns", "half", "rank"])
+
+    def test_documents_that_are_cut(self):
+        whole = json.loads(self.run_tool("query", self.job, "SELECT name FROM kernel", "--json").out)
+        cut = json.loads(self.run_tool("query", self.job, "SELECT name FROM kernel", "--json", "--max_chars", "900").out)
+        self.assertEqual((whole["complete"], cut["complete"], cut["truncated"]), (True, False, True))
+        self.assertEqual(cut["rows"], whole["rows"][:len(cut["rows"])])
+        self.assertIn(f"{len(whole['rows']) - len(cut['rows'])} more rows", cut["notes"][0])
 
     def test_the_evidence_of_a_finding(self):
         capture, key = "twin_text_new_ascend_pt", "host.python"  # of its seven places five are in the document
