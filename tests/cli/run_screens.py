@@ -62,6 +62,8 @@ class Document:
 
     def take(self, value, texts, key=None):
         if isinstance(value, dict):
+            if value.get("of_ns"):  # the share of a place
+                self.numbers.add(100 * value["time_per_step_ns"] / value["of_ns"])
             for name, member in value.items():
                 if name == "skipped":  # "16 causes without ... (profiler_level=Level1)"
                     hints = Counter(hint for _, hint in {(cause["id"], cause["hint"]) for cause in member})

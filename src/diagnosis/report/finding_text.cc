@@ -59,9 +59,9 @@ std::string NameOfPlace(const Evidence& place, std::size_t columns) {
   return AtLine(place.op.empty() ? place.name : place.op, place.line, columns);
 }
 
-// Of the time of all places of the rank.
+// Of the time of all places of the rank; all of it where that is unknown.
 std::int64_t PercentOf(const Evidence& place) {
-  return place.of_all > 0 ? (200 * place.time + place.of_all) / (2 * place.of_all) : 0;
+  return place.of_all > 0 ? (200 * place.time + place.of_all) / (2 * place.of_all) : 100;
 }
 
 // "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
