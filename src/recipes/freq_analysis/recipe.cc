@@ -175,10 +175,10 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, OutputSelect
   } else if (wanted.screen != Detail::kNone) {
     const std::size_t known = ranks.size() - unknown.size(), reduced = abnormal.sheet.rows.size();
     report.lines.push_back(
-        reduced > 0
-            ? Say("AI cores of {} of {} ranks ran at a reduced clock, nominal is {} MHz", reduced,
-                  known, nominal)
-            : Say("no AI core ran at a reduced clock: {} ranks, nominal {} MHz", known, nominal));
+        reduced > 0 ? Say("AI cores of {} of {} ranks ran at a reduced clock, nominal is {} MHz",
+                          reduced, known, nominal)
+                    : Say("no AI core ran at a reduced clock: {}, nominal {} MHz",
+                          Counted(known, "rank"), nominal));
     if (!idle.sheet.rows.empty())
       report.lines.push_back(Say("  {} were idle at times", idle.sheet.rows.size()));
     constexpr std::size_t kShown = 10;
