@@ -234,6 +234,9 @@ class Agent(OfJob):
     def test_what_is_not_judged(self):
         message = self.agent("advisor", "all", "-d", self.job)["message"]
         whole = json.loads(self.run_tool("advisor", "all", "-d", self.job, "--json").out)
+        first = whole["findings"][0]["key"]
+        self.assertGreater(len(whole["findings"]), 1)
+        self.assertEqual(self.agent("advisor", "all", "-d", self.job)["suggestion"], f"msprof-analyze advisor why {first} -d {self.job}")
         self.assertTrue(whole["skipped"])
         (caveat,) = [text for text in message["caveats"] if text.startswith("not judged")]
         self.assertEqual(caveat.split(": ")[1].split(", "), [one["id"] for one in whole["skipped"]])
@@ -341,6 +344,10 @@ class Agent(OfJob):
         whole = json.loads(self.run_tool("check", self.job, "--json").out)
         analyses, captures = answer["message"]["data"]
         self.assertEqual(captures["left"], 0)
+        self.assertEqual({row[analyses["columns"].index("ranks")] for row in analyses["rows"]}, {"0-7"})
+        self.assertEqual([row[:3] for row in captures["rows"]], [[rank, "npu_db", 2] for rank in range(8)])
+        unknown = self.agent("check", "gpu_base.json")["message"]["data"][1]
+        self.assertIsNone(unknown["rows"][0][unknown["columns"].index("steps")])
         self.assertEqual([row[-1] for row in captures["rows"]], [rank["path"] for rank in whole["ranks"]])
         said = {(name, row[0]) for row in analyses["rows"] for name in row[-1].split(", ")}
         expected = {(one["name"], one["ability"]) for rank in whole["ranks"] for one in rank["analyzers"]}
