@@ -250,6 +250,10 @@ class Agent(OfJob):
         program, *words = shlex.split(self.agent("check", tables)["suggestion"])
         self.assertEqual(words[0], "-m")
         self.assertIn(self.agent(*words, "-o", self.out)["code"], (0, 5))
+        self.assertEqual(self.agent("advisor", "all", "-d", tables)["suggestion"], f"msprof-analyze check {tables}")
+        self.assertEqual(self.agent("compare")["suggestion"], "msprof-analyze compare --help")
+        odd = tables.rename(self.scratch / "it's_ascend_pt")  # texts do not quote paths
+        self.assertEqual(self.agent("advisor", "all", "-d", odd)["suggestion"], "")
 
     def test_odd_names(self):
         """Whatever captures are called and hold, the object is one, and not longer than asked."""
