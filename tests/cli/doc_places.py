@@ -110,6 +110,8 @@ PAGE_PLACES = {
     "docs/history.md": {"profiles/new_1": of("steps")},
     "docs/memory.md": {"new.pkl": of("snapshot", leak=8 * snapshots.MB), "old.pkl": of("snapshot"),
                        "snapshot.pkl": of("snapshot")},
+    "docs/query.md": {"server": of("trace", "serving_base.json"), "records": of("text", "server_requests"),
+                      "job": of("text", "rl_apart")},
     "docs/raw-captures.md": {"new_ascend_pt": of("raw_capture", "stars"), "old_ascend_pt": of("raw_capture", "stars_again"),
                              "result": of("raw_capture", "stars")},
     "docs/recipes.md": {"job": of("raw_capture", "stars"), "gpu.sqlite": of("nsight"),

@@ -90,10 +90,10 @@ BROKEN = [(f"{key}/{name}", f"{first} {kernel} {rest}", stays + (kernel if name 
 # Real captures, where a convolution is followed by a conversion and an activation.
 # In a job that was made: with the title of the finding.
 JOB = "sim/slow_rank/db"
-OF_JOB = [("conv_bn_act", "Conv2D BNInfer Relu", "", "Conv + BN + activation run unfused"),
+OF_JOB = [("conv_bn_act", "Conv2D BNInfer Relu", "", "Conv + BN + activation run unfused (all ranks)"),
           ("matmul_bias_act/TransData", "MatMulV3 BiasAdd TransData Relu", "",
-           "TransData breaks MatMul + bias + activation"),
-          ("matmul_softmax", "MatMulV3 SoftmaxV2", "", "MatMul + Softmax run unfused")]
+           "TransData breaks MatMul + bias + activation (all ranks)"),
+          ("matmul_softmax", "MatMulV3 SoftmaxV2", "", "MatMul + Softmax run unfused (all ranks)")]
 REAL = [f"npu/{form}/level{level}/rank0_ascend_pt" for form in ("text", "db") for level in (0, 1)]
 
 

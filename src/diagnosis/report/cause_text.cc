@@ -42,7 +42,7 @@ std::string CauseTitle(const Finding& finding) {
                                        : Say("ranks {} compute {} % slower", ranks, percent);
     }
   }
-  return TitleOf(finding);
+  return ShortTitleOf(finding);
 }
 
 // The place with most time: "MatMulV3 +1.20 ms" of kernels, "aten::item at train.py:90" of a host.

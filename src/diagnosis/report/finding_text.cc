@@ -138,7 +138,7 @@ std::string MsText::operator()(TimeNs time) const {
   return fmt::format("{:.{}f}", InMs(time), decimals_);
 }
 
-std::string TitleOf(const Finding& finding) {
+std::string ShortTitleOf(const Finding& finding) {
   if (finding.setting) return SettingTitle(*finding.setting);
   const std::string_view title = Translated(finding.Title());
   const std::string ranks = CulpritsText(finding);
@@ -146,13 +146,17 @@ std::string TitleOf(const Finding& finding) {
   const bool names_ranks = title.find("{}") != std::string_view::npos;
   if (!names_ranks && !finding.ranks.empty()) {
     text += Say(" ({})", ranks);
-  } else if (!names_ranks && !finding.absent && finding.is_on_all) {
-    text += Say(" (all ranks)");
-  } else if (!names_ranks && !finding.absent && finding.seen_on.size() > 1) {
-    text += Say(" ({})", RankList(finding.seen_on).Text(RankList::kMostRuns));
   }
   if (finding.confidence != Certainty::kLow) return text;
   return Say("probably: {}", text);
+}
+
+std::string TitleOf(const Finding& finding) {
+  const std::string title = ShortTitleOf(finding);
+  if (finding.setting || finding.absent || !finding.ranks.empty()) return title;
+  if (finding.is_on_all) return title + Say(" (all ranks)");
+  if (finding.seen_on.size() < 2) return title;
+  return title + Say(" ({})", RankList(finding.seen_on).Text(RankList::kMostRuns));
 }
 
 std::string GainText(const Diagnosis& diagnosis, const Finding& finding) {

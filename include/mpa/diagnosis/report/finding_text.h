@@ -35,8 +35,11 @@ class MsText {
   int decimals_;
 };
 
-/// "rank 5 computes slowly", "probably: ..." where it is not sure.
+/// "rank 5 computes slowly", "probably: ..." where it is not sure; with the ranks on which it shows
+/// where none is the culprit.
 std::string TitleOf(const Finding& finding);
+/// The same without those, for lines about several jobs.
+std::string ShortTitleOf(const Finding& finding);
 /// What to do, the cheapest first; without what its ranks have set already.
 std::string AdviceOf(const Finding& finding);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
