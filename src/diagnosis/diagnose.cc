@@ -315,6 +315,17 @@ void AddStates(const AbsentRanks& absent, Diagnosis& diagnosis) {
   }
 }
 
+// On which ranks a finding shows: of some that were replayed, nothing is known of the others.
+void TellWhose(Diagnosis& diagnosis) {
+  for (std::vector<Finding>* findings : {&diagnosis.findings, &diagnosis.hidden}) {
+    for (Finding& found : *findings) {
+      if (!diagnosis.replayed.ranks.empty()) found.seen_on.clear();
+      const std::int64_t seen = std::ssize(found.seen_on);
+      found.is_on_all = seen > 1 && seen == diagnosis.world;
+    }
+  }
+}
+
 Certainty LessSure(Certainty certainty) {
   return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow;
 }
@@ -427,6 +438,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Thresholds& th
   }
   if (for_page) diagnosis.pictures = PicturesOf(job);
   AddStates(absent, diagnosis);
+  TellWhose(diagnosis);
   FitAdvice(job, diagnosis);
   FindInnocentCalls(job, replays, diagnosis);
   FindPassedChecks(job, diagnosis);

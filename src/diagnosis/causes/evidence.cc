@@ -402,7 +402,6 @@ void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<TimeCategory>
     ranks.Add(what_if.bound.IsEmpty() ? what_if.expect : what_if.bound);
   }
   finding.seen_on = places.Ranks();
-  finding.is_on_all = finding.seen_on.size() == job_.ranks.size() && job_.ranks.size() > 1;
   finding.evidence = std::move(places).Largest();
 }
 

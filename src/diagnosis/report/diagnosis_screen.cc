@@ -87,9 +87,12 @@ class Screen {
     const std::string title = head + TitleOf(finding);
     block = Wrapped(title, 11);
     if (!gain.empty()) {
-      const bool fits = block.size() == 1 && ColumnsOf(title) < column;
+      // A title that is longer than the common column still has its gain in its line if both fit.
+      const std::size_t end = column + WidestGain(), own = end - ColumnsOf(gain);
+      const bool fits = block.size() == 1 && ColumnsOf(title) < own;
       if (!fits) block.emplace_back();
-      block.back() = PaddedBehind(std::move(block.back()), column) + gain;
+      const bool in_column = ColumnsOf(block.back()) < column;
+      block.back() = PaddedBehind(std::move(block.back()), in_column ? column : own) + gain;
     }
     const std::string facts = FactsText(finding, ScreenColumns() - 4);
     if (!facts.empty()) block.push_back("    " + facts);
@@ -104,14 +107,18 @@ class Screen {
     return block;
   }
 
-  // Where what a fix saves stands in all blocks.
-  std::size_t GainColumn() const {
-    constexpr std::size_t kFarthest = 100;  // beyond this column, the eye loses the line
+  std::size_t WidestGain() const {
     std::size_t widest = 0;
     for (const Finding& finding : diagnosis_.findings) {
       widest = std::max(widest, ColumnsOf(GainText(diagnosis_, finding)));
     }
-    return std::min(ScreenColumns(), kFarthest) - widest;
+    return widest;
+  }
+
+  // Where what a fix saves stands in all blocks.
+  std::size_t GainColumn() const {
+    constexpr std::size_t kFarthest = 100;  // beyond this column, the eye loses the line
+    return std::min(ScreenColumns(), kFarthest) - WidestGain();
   }
 
   // What follows the findings when so many of them are shown.

@@ -192,7 +192,7 @@ struct Finding {
   std::vector<Metric> metrics;
   std::vector<Evidence> evidence;         ///< the place with most time first
   std::vector<RankId> seen_on{};          ///< with places of it, in order
-  bool is_on_all = false;                 ///< `seen_on` has all ranks of the job
+  bool is_on_all = false;                 ///< `seen_on` has all ranks of the job, none unknown
   std::optional<FoundSetting> setting{};  ///< of env.check
   /// Settings that all its ranks have as advised already, or that would have no effect.
   std::vector<std::string> already_set{};
