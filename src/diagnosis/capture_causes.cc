@@ -200,9 +200,14 @@ void CheckMemory(Conclusions& conclusions) {
   if (in_pieces > 0) found.Measure(kReservedOfAllocated, in_pieces);
   if (beside > 0) found.Measure(kBytesBeside, beside);
   found.facts.writes_beside = beside > 0;
-  // The tensors themselves fill the memory: segments that grow leave no more room.
-  if (in_pieces < job.thresholds[kMemoryInPieces])
+  // The tensors themselves fill the memory: segments that grow leave no more room, and spare no
+  // retries, of which host.memory tells the cost.
+  if (in_pieces < job.thresholds[kMemoryInPieces]) {
     found.already_set = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
+    for (Finding& stalls : diagnosis.findings) {
+      if (in_pieces > 0 && stalls.Is(kHostMemory)) stalls.already_set = found.already_set;
+    }
+  }
   EvidenceFinder(job).Find(retrying, {TimeCategory::kMemory}, found);
   diagnosis.findings.push_back(std::move(found));
 }

@@ -41,20 +41,20 @@ TEST(CaptureCauses, AllocationsThatAskAgain) {
 
 // Allocations that ask again while the allocator holds so many times what its tensors take; 0: not
 // recorded.
-Finding RetriesWith(double held, const Thresholds& thresholds = {},
-                    const std::string& setting = "") {
+Finding RetriesWith(double held, const Thresholds& thresholds = {}, const std::string& setting = "",
+                    const std::string& key = "mem.pressure") {
   PartBuilder builder;
   for (int step = 0; step < 4; ++step) {
-    builder.Step().Host(TimeCategory::kPython, kMs).Kernel("MatMulV3", kMs);
+    builder.Step().Host(TimeCategory::kMemory, kMs).Kernel("MatMulV3", kMs);
     builder.Part().blocked.push_back({.edge = 1, .category = TimeCategory::kMemory, .step = step});
   }
   builder.Part().memory.allocated = held > 0 ? 1'000'000 : 0;
   builder.Part().memory.pool = static_cast<std::int64_t>(held * 1e6);
   if (!setting.empty()) builder.Part().settings["PYTORCH_NPU_ALLOC_CONF"] = setting;
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, thresholds);
-  const Finding* found = FindingWith(diagnosis, "mem.pressure");
-  if (found == nullptr) ADD_FAILURE() << "no mem.pressure";
-  return found == nullptr ? MadeFinding("mem.pressure", 0) : *found;
+  const Finding* found = FindingWith(diagnosis, key);
+  if (found == nullptr) ADD_FAILURE() << "no " << key;
+  return found == nullptr ? MadeFinding(key, 0) : *found;
 }
 
 TEST(CaptureCauses, MemoryInPiecesNeedsSegmentsThatGrow) {
@@ -68,6 +68,15 @@ TEST(CaptureCauses, MemoryInPiecesNeedsSegmentsThatGrow) {
   EXPECT_EQ(advice(RetriesWith(2, {}, "expandable_segments:True")), full) << "they grow already";
   EXPECT_EQ(MetricIn(RetriesWith(1.5), "reserved_of_allocated"), 1.5);
   EXPECT_EQ(MetricIn(RetriesWith(0), "reserved_of_allocated"), -1);
+  // What the retries cost is mended by the same.
+  const auto of_stalls = [&](double held) {
+    return advice(RetriesWith(held, {}, "", "host.memory"));
+  };
+  EXPECT_EQ(of_stalls(1.39), "no empty_cache in the loop; recompute activations");
+  const std::string grow =
+      "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; no empty_cache in the loop";
+  EXPECT_EQ(of_stalls(1.4), grow);
+  EXPECT_EQ(of_stalls(0), grow) << "not recorded whether in pieces";
   Thresholds thresholds;
   SetRule("mem.pressure", "in_pieces", 1.6, thresholds);
   EXPECT_EQ(advice(RetriesWith(1.5, thresholds)), full);
