@@ -48,8 +48,8 @@ class Agent {
 
   bool wanted_ = false;
   std::size_t most_ = 2000;
-  int log_ = -1;                    // a file in memory; -1: there is none, and nothing is logged
-  std::vector<std::string> words_;  // of the command line
+  int log_ = -1;                                 // a file in memory; -1: warnings are not kept
+  std::vector<std::string> words_;               // of the command line
   std::vector<std::string> options_, operands_;  // without --agent and its length; from "--" on
   std::string rest_ = "--json";
   AgentAnswer answer_;

@@ -289,7 +289,7 @@ PageChart ChartOf(const Trend& trend) {
 std::vector<PageChart> ChartsOf(const std::vector<Trend>& trends, const Trend& shown) {
   std::vector<const Trend*> order;
   for (const Trend& trend : trends) {
-    if (trend.values.size() > 1) order.push_back(&trend);  // one is no line
+    if (trend.values.size() > 1) order.push_back(&trend);  // a line needs two
   }
   std::ranges::stable_sort(order, {}, [&](const Trend* trend) {
     return std::pair(trend != &shown, trend->stretches.size() == 1);

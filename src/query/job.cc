@@ -80,7 +80,8 @@ class Room {
     const std::lock_guard lock(mutex_);
     kept_ += BytesOf(trace);
     read_ += BytesOf(input);
-    const double share = static_cast<double>(files_) / static_cast<double>(std::max(read_, kOne));
+    const double share =
+        static_cast<double>(files_) / static_cast<double>(std::max<std::int64_t>(read_, 1));
     const double needed =
         static_cast<double>(there_) + static_cast<double>(kept_) * std::max(share, 1.0);
     if (limit_ <= 0 || needed <= static_cast<double>(limit_)) return;
@@ -92,8 +93,6 @@ class Room {
   }
 
  private:
-  static constexpr std::int64_t kOne = 1;
-
   const std::int64_t limit_;
   std::size_t ranks_ = 0;
   std::int64_t there_ = 0, files_ = 0, read_ = 0, kept_ = 0;  // bytes

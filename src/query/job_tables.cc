@@ -196,7 +196,7 @@ RlRoleTable RlRolesOf(Job& job) {
       AppendRows(SheetNamed(report, "RlRoles"), side.name, table);
     } catch (const Error& error) {
       if (!IsBadInput(error)) throw;
-      job.AddNotes({error.what()}, false);  // there are none
+      job.AddNotes({error.what()}, false);  // the captures have no roles
     }
   }
   return table;

@@ -12,7 +12,7 @@ namespace mpa::query {
 /// Makes the views of views.sql, which have the names and columns of the vendor's databases.
 void AddViews(sqlite3* database);
 std::vector<std::string> ViewNames();
-/// What makes the view; empty: there is none of the name.
+/// What makes the view; empty if no view has the name.
 std::string ViewText(std::string_view name);
 
 }  // namespace mpa::query

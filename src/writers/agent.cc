@@ -112,7 +112,7 @@ Json WithoutRows(const AgentAnswer& answer, const Measure& measure) {
   return message;
 }
 
-// With an exit code that is no answer nothing could be used.
+// The exit code of bad input says that no capture could be used.
 std::string_view StatusOf(int exit_code) {
   if (exit_code == 0) return "success";
   return exit_code == ExitCode(ErrorKind::kInput) ? "error" : "warning";

@@ -47,7 +47,7 @@ AgentTable AgentTableOf(const Sheet& sheet);
 inline constexpr const char* kTimesOfCaptures =
     "ns since the Unix epoch; numbers below 10^18: since boot";
 
-/// A value as documents have it: null where there is none, texts in UTF-8.
+/// A value as documents have it: null for an empty cell, texts in UTF-8.
 nlohmann::ordered_json JsonOf(const Cell& cell);
 
 /// The fewest bytes that FormatAgent() can be asked to keep.

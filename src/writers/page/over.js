@@ -30,7 +30,7 @@ const pageOverCharts = (function () {
     drawKey(figure, chart.series.map((series, i) => ({ name: series.name, colour: tint(series, series.line ? areas.length + lines.indexOf(series) : i) })));
   }
 
-  // Values over a place, each series a line with a gap where there is none, with a band behind them. Few values are dots, too.
+  // Values over a place, each series a line with gaps where values are missing, with a band behind them. Few values are dots, too.
   function drawLines(figure, chart) {
     const height = 260, at = chart.at, few = at.length <= 150;
     const [svg, width] = canvas(figure, height + 38, chart.title);
